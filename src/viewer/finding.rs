@@ -53,6 +53,8 @@ pub struct LeakPlace {
     pub others: u64,
     /// What a person must know about it.
     pub notes: Vec<String>,
+    /// How many points in time it was found in, where there may be more by now.
+    pub until: Option<usize>,
 }
 
 /// What is known of what leaks.
@@ -188,6 +190,7 @@ impl Finding {
         let (_, times) = self.of.unwrap_or_default();
         match &mut self.known {
             FindingState::Leaks(leak) => {
+                leak.until = Some(times);
                 leak.notes.push(format!(
                     "Found in the first {times} walks; asked for again, it is looked for in all there are then"
                 ));
@@ -231,6 +234,7 @@ impl LeakPlace {
             owner: text("owner"),
             others: table.rows.len() as u64 - 1 + left_out,
             notes: findings.notes.clone(),
+            until: None,
         })
     }
 

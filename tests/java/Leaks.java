@@ -58,15 +58,20 @@ public final class Leaks {
         }
         sink = text.toString();
         for (int i = 0; i < 3; i++) {
-            WINDOW[RANDOM.nextInt(WINDOW.length)] = new long[1 + RANDOM.nextInt(39)];
+            hold(RANDOM.nextInt(WINDOW.length));
         }
+    }
+
+    /** One line for what is there from the start and what comes in its place: what it has alive stays the same. */
+    static void hold(int place) {
+        WINDOW[place] = new long[1 + RANDOM.nextInt(39)];
     }
 
     public static void main(String[] arguments) throws Exception {
         long until = System.currentTimeMillis() + Long.parseLong(arguments[1]);
         // What a program has when it has started.
         for (int i = 0; i < WINDOW.length; i++) {
-            WINDOW[i] = new long[20];
+            hold(i);
         }
         if (Boolean.getBoolean("clears")) {
             Runtime.getRuntime().addShutdownHook(new Thread(PERSONS::clear));

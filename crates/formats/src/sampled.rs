@@ -79,6 +79,9 @@ pub struct SampledAllocations {
     pub groups: Vec<SampledGroup>,
     /// For each point that was asked for, the samples that are alive in it, ascending by number.
     pub alive: Vec<Vec<SampledObject>>,
+    /// For each of these points how many samples that were alive in it are not among them: a recording with a bound has added them up
+    /// since, and what is alive then is more than they say.
+    pub gone: Vec<u64>,
     /// Samples were let go of while their objects lived, because there were very many.
     pub is_thinned: bool,
     /// Samples that were lost: of them nothing is known, and estimates are too small by them.
@@ -209,7 +212,7 @@ mod tests {
                 sites: Arc::default(),
                 groups: (0..4).map(group).collect(),
                 alive: vec![objects(&first), objects(&second)],
-                is_thinned, lost: 0, is_exact: false, from_start: true,
+                gone: vec![0; 2], is_thinned, lost: 0, is_exact: false, from_start: true,
             };
             let (before, after) = (all.alive_by_group(0), all.alive_by_group(1));
             let changes = all.change(0, 1, |group| group.site);

@@ -63,9 +63,20 @@ impl Analysis for SampledSites {
         progress: &Progress,
     ) -> Result<Findings> {
         let Some(history) = document.heaps() else { return Ok(Findings::default()) };
-        let times = parts(window);
-        let points: Vec<usize> = times.iter().map(|&t| history.moment(t)).collect();
-        let Some(sampled) = history.series().sampled(&points, progress)? else { return Ok(Findings::default()) };
+        let sampled_at = |times: &[usize]| {
+            let points: Vec<usize> = times.iter().map(|&t| history.moment(t)).collect();
+            history.series().sampled(&points, progress)
+        };
+        let mut times = parts(window);
+        let Some(mut sampled) = sampled_at(&times)? else { return Ok(Findings::default()) };
+        // A recording with a bound has only sums of its oldest samples: what was alive then is less by these, and all would seem to grow.
+        let mut whole = window;
+        while let Some(from) = first_whole(&sampled, &times) {
+            whole = TimeWindow { from, ..window };
+            times = parts(whole);
+            let Some(again) = sampled_at(&times)? else { break };
+            sampled = again;
+        }
         let domain = Arc::clone(registry().domain());
         let place = Places::of(&sampled, (arguments.word("place") == "own").then_some(&*domain));
         let mut all = sites(&sampled, &place, times.len());
@@ -77,9 +88,15 @@ impl Analysis for SampledSites {
         });
         let top = arguments.count("top");
         let mut findings = Findings { answers: answers(&all, &times), ..Findings::default() };
-        findings.tables.push(site_table(&all, top, window.to > window.from));
+        findings.tables.push(site_table(&all, top, whole.to > whole.from));
         findings.tables.push(type_table(history, window, &sampled, top, progress)?);
         findings.notes = notes(&sampled);
+        if whole != window {
+            findings.notes.push(format!(
+                "Of samples that were alive in earlier walks the recording has only sums, as one with a bound has of its oldest: what grows is told from walk {} on.",
+                whole.from + 1
+            ));
+        }
         Ok(findings)
     }
 }
@@ -164,6 +181,17 @@ fn shares_of(
     let mut shares: Vec<SampledShare> = of_place.iter().map(share).collect();
     shares.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.place.cmp(&b.place)));
     SampledShares { class: name.to_owned(), samples: all.samples, is_exact: sampled.is_exact, places: shares }
+}
+
+/// A point of whose samples more than one in so many are missing is not compared with others.
+const MISSING_ONE_IN: u64 = 100;
+
+/// The first of the points from which on few samples are missing; `None` where that is the first of all.
+fn first_whole(sampled: &SampledAllocations, times: &[usize]) -> Option<usize> {
+    let misses = |(gone, alive): (&u64, &Vec<SampledObject>)| *gone * MISSING_ONE_IN > alive.len() as u64 + gone;
+    let mut earlier = sampled.gone.iter().zip(&sampled.alive).take(times.len().saturating_sub(1));
+    let missing = earlier.rposition(misses)?;
+    times.get(missing + 1).copied()
 }
 
 /// The points in time that are compared: the first, the last, and those that divide what is between.
@@ -500,6 +528,7 @@ mod tests {
             groups: amounts.map(|(class, site, bytes)| group(class, site, bytes)).to_vec(),
             sites: Arc::new(vec![chain(&["shop.Cart.add() line 7"]), chain(&["shop.Cart.put() line 9"]), chain(&[])]),
             alive: vec![alive.collect()],
+            gone: vec![0],
             is_thinned: false,
             lost: 0,
             is_exact: false,
@@ -523,6 +552,33 @@ mod tests {
             shares_of("some", &sampled, &Places::of(&sampled, None), |sample, _| [1, 2].contains(&sample.object.0));
         assert_eq!((some.samples, &*some.places[0].place), (2, "shop.Cart.put() line 9"));
         assert!((some.places[0].share - 0.75).abs() < 1e-9, "{some:?}");
+    }
+
+    #[test]
+    fn walks_whose_samples_are_added_up_are_compared_with_none() {
+        let sample = |sample| SampledObject { sample, object: ObjectId(0), group: 0, amount: SampledAmount::default() };
+        let of = |gone: &[u64]| SampledAllocations {
+            sites: Arc::default(),
+            groups: Vec::new(),
+            alive: vec![(0..200).map(sample).collect(); gone.len()],
+            gone: gone.to_vec(),
+            is_thinned: false,
+            lost: 0,
+            is_exact: false,
+            from_start: true,
+        };
+        for (gone, first) in [
+            (&[0, 0, 0, 0][..], None),
+            (&[190, 0, 0, 0], Some(3)),
+            (&[190, 40, 0, 0], Some(5)),
+            (&[190, 40, 2, 0], Some(5)),
+            (&[190, 40, 3, 0], Some(8)),
+            // The last one is what there is.
+            (&[0, 0, 0, 9], None),
+            (&[], None),
+        ] {
+            assert_eq!(first_whole(&of(gone), &[2, 3, 5, 8][..gone.len()]), first, "{gone:?}");
+        }
     }
 
     fn shares_of_many(sampled: &SampledAllocations) -> SampledShares {

@@ -60,16 +60,21 @@ pub(super) fn sampled(
         groups.push(SampledGroup { class: Arc::clone(class), site: *site, allocated: *allocated });
     }
     let one_in = FollowedShare::of(scan);
-    let mut alive_in = Vec::new();
+    let (mut alive_in, mut gone) = (Vec::new(), Vec::new());
     for &number in walks {
         progress.check()?;
         let mut objects = Vec::new();
         let Some(walk) = scan.walks.get(number) else {
             alive_in.push(objects);
+            gone.push(0);
             continue;
         };
+        let mut missing = 0;
         for (id, object) in alive(number)? {
-            let (Some(sample), Some(key)) = (scan.samples.get(&id), keys.get(&id)) else { continue };
+            let (Some(sample), Some(key)) = (scan.samples.get(&id), keys.get(&id)) else {
+                missing += 1;
+                continue;
+            };
             let Some((group, _)) = numbers.get(key) else { continue };
             let weight = weight_of(sample) * one_in.between(sample.time, walk.start.time);
             let amount = SampledAmount::of_sample(sample.size, weight);
@@ -78,6 +83,7 @@ pub(super) fn sampled(
         objects.sort_unstable_by_key(|object| object.sample);
         objects.dedup_by_key(|object| object.sample);
         alive_in.push(objects);
+        gone.push(missing);
     }
     let lost = |row: &&memory_city_wire::LossRow| {
         row.what == u32::from(ChunkKind::SAMPLES.0) && row.reason != LossReason::Thinned
@@ -86,6 +92,7 @@ pub(super) fn sampled(
         sites: provenance.all_sites(),
         groups,
         alive: alive_in,
+        gone,
         is_thinned: !one_in.0.is_empty(),
         lost: scan.losses.iter().filter(lost).map(|row| row.count).fold(0, u64::saturating_add),
         is_exact: scan.run.get("recording.mode").is_some_and(|mode| mode == EVERY_ALLOCATION),

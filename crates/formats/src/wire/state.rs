@@ -182,7 +182,10 @@ pub(super) fn heap_state(
                 links.push((row.sample, o));
                 sample_of.insert(o.0, sample);
             }
-            (Some(_), None) => without_sample += 1,
+            (Some(o), None) => {
+                links.push((row.sample, o));
+                without_sample += 1;
+            }
             _ => {}
         }
     }

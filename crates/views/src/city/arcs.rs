@@ -1,7 +1,7 @@
 //! How references run through the city: as arcs over the roofs, as straight cones, or as arcs that keep together on their way to one
 //! district. And which of them a point of the picture lies on.
 
-use super::{CityPlan, Cone, MIN_RADIUS};
+use super::{CityPlan, Cone, MIN_RADIUS, Roofs};
 use glam::{Mat4, Vec2, Vec3};
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReferenceShape {
-    /// Over the roofs: they cut through no building between their ends.
+    /// Over the roofs: they cut through no building.
     #[default]
     Arcs,
     /// Straight cones, as in the paper.
@@ -47,10 +47,25 @@ const ARC_THICKNESS: f32 = 0.4;
 /// Bundled arcs run together for this part of the way.
 const TOGETHER: f32 = 0.72;
 
-/// The way of each cone, in their order; a straight one is a single piece, others have `pieces`. Two cones between the same
-/// buildings lie beside each other.
-pub fn cone_ways(plan: &CityPlan, cones: &[Cone], shape: ReferenceShape, pieces: usize) -> Vec<ConeWay> {
+/// The way of each cone, in their order; a straight one is a single piece, others have `pieces`, and one more at an end from which they
+/// go straight up first: they are lifted over `roofs`. Two cones between the same buildings lie beside each other.
+pub fn cone_ways(
+    plan: &CityPlan,
+    cones: &[Cone],
+    shape: ReferenceShape,
+    pieces: usize,
+    roofs: Option<&Roofs<'_>>,
+) -> Vec<ConeWay> {
     let pieces = pieces.max(2);
+    let mut ways = flat_ways(plan, cones, shape, pieces);
+    if let Some(roofs) = roofs.filter(|_| shape != ReferenceShape::Straight) {
+        ways.iter_mut().for_each(|way| roofs.lift(way));
+    }
+    ways
+}
+
+/// The same as if there were no other building.
+fn flat_ways(plan: &CityPlan, cones: &[Cone], shape: ReferenceShape, pieces: usize) -> Vec<ConeWay> {
     match shape {
         ReferenceShape::Straight => cones.iter().map(|cone| straight(cone, cones)).collect(),
         ReferenceShape::Arcs => cones.iter().map(|cone| way(cone, pieces, |s| arc(cone, s))).collect(),
@@ -214,7 +229,7 @@ mod tests {
         fn ways_join_the_roofs(cones in cones(), pieces in 2usize..30) {
             let plan = plan();
             for shape in ReferenceShape::ALL {
-                let ways = cone_ways(&plan, &cones, shape, pieces);
+                let ways = cone_ways(&plan, &cones, shape, pieces, None);
                 prop_assert_eq!(ways.len(), cones.len());
                 for (cone, way) in cones.iter().zip(&ways) {
                     let ((first, r0), (last, r1)) = (way[0], way[way.len() - 1]);
@@ -235,7 +250,7 @@ mod tests {
 
         #[test]
         fn what_is_under_the_mouse_is_on_the_way(cones in cones(), which in any::<prop::sample::Index>(), s in 0.05..0.95f32) {
-            let ways = cone_ways(&plan(), &cones, ReferenceShape::Arcs, 16);
+            let ways = cone_ways(&plan(), &cones, ReferenceShape::Arcs, 16, None);
             let size = Vec2::new(1280.0, 720.0);
             let lens = Lens { fov: 0.6, aspect: size.x / size.y, margins: [0.0; 4] };
             let clip = lens.clip_from_world(&home(40.0, &lens));
@@ -272,7 +287,7 @@ mod tests {
         };
         let cones = [cone(others[0], -8.0), cone(others[1], 8.0)];
         let apart = |shape| {
-            let ways = cone_ways(&plan, &cones, shape, 10);
+            let ways = cone_ways(&plan, &cones, shape, 10, None);
             ways[0][5].0.distance(ways[1][5].0)
         };
         assert!(apart(ReferenceShape::Bundled) < 0.5 * apart(ReferenceShape::Arcs));

@@ -31,6 +31,7 @@ mod lit;
 mod look;
 mod mapping;
 mod names;
+mod over_roofs;
 mod part;
 mod pick;
 mod placement;
@@ -61,6 +62,7 @@ pub use mapping::{
     srgb_to_linear,
 };
 pub use names::{Nameable, OWN_FIRST};
+pub use over_roofs::Roofs;
 pub use part::CityPart;
 pub use pick::{Hit, HitTarget};
 pub use placement::{NEW_NAME_GAP, NameBox, NameWish, ShownNames, place_names};

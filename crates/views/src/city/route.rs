@@ -3,7 +3,7 @@
 //! What lies on one building is one stop; what goes the same way between two buildings is one leg. So a route has as many
 //! legs as it changes buildings, whatever the number of objects. What gets no leg is counted.
 
-use super::{Appearance, CityPlan};
+use super::{Appearance, CityPlan, Roofs};
 use glam::Vec3;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use std::collections::BTreeMap;
@@ -140,22 +140,25 @@ impl Leg {
         thin + (thick - thin) * self.share.clamp(0.0, 1.0)
     }
 
-    /// Points of an arc over the roofs between its ends, both included: what lies between two buildings does not cut through
-    /// it, and legs to and fro are told apart. The farther, the higher.
-    pub fn arc(&self, pieces: usize) -> Vec<Vec3> {
+    /// Points of an arc over the roofs between its ends, both included: it cuts through no building, and legs to and fro are told
+    /// apart. The farther, the higher.
+    pub fn arc(&self, pieces: usize, roofs: Option<&Roofs<'_>>) -> Vec<Vec3> {
         let along = self.to - self.from;
         let flat = Vec3::new(along.x, 0.0, along.z);
         let rise = (1.5 + 0.3 * flat.length()).min(HIGHEST);
         // To one side, by the direction: the way back lies beside it.
         let aside = flat.cross(Vec3::Y).normalize_or_zero() * (0.08 * flat.length()).min(3.0);
         let pieces = pieces.max(1);
-        (0..=pieces)
-            .map(|i| {
-                let s = i as f32 / pieces as f32;
-                let bow = 4.0 * s * (1.0 - s);
-                self.from + along * s + Vec3::Y * (bow * rise) + aside * bow
-            })
-            .collect()
+        let point = |i: usize| {
+            let s = i as f32 / pieces as f32;
+            let bow = 4.0 * s * (1.0 - s);
+            (self.from + along * s + Vec3::Y * (bow * rise) + aside * bow, self.radius())
+        };
+        let mut way: Vec<_> = (0..=pieces).map(point).collect();
+        if let Some(roofs) = roofs {
+            roofs.lift(&mut way);
+        }
+        way.into_iter().map(|(at, _)| at).collect()
     }
 }
 
@@ -196,7 +199,7 @@ mod tests {
         assert_eq!(found.legs.iter().map(|leg| &leg.steps[..]).collect::<Vec<_>>(), [&[1][..], &[4]]);
         assert_eq!((found.legs[0].from, found.legs[1].to), (found.legs[1].to, found.legs[0].from));
         assert_eq!((found.pins.len(), found.pins[0].at, &found.pins[0].steps[..]), (1, found.legs[1].from, &[4][..]));
-        let arc = found.legs[0].arc(8);
+        let arc = found.legs[0].arc(8, None);
         assert!((arc[0] - found.legs[0].from).length() < 1e-4 && (arc[8] - found.legs[0].to).length() < 1e-4);
         assert!(arc[4].y > arc[0].y.max(arc[8].y), "it rises above both roofs");
         assert!(found.legs[0].radius() > found.legs[1].radius());

@@ -238,10 +238,12 @@ struct Headline {
 fn told(leak: &LeakPlace, open: &OpenDocument, verdict: &Verdict) -> Headline {
     let timeline = &open.timeline;
     let last = timeline.times().saturating_sub(1);
-    let heap = timeline.amount(last, NodeId::ROOT).bytes;
-    let of_heap = match heap {
+    // What it keeps alive is of the last time that was looked at.
+    let until = leak.until.map(|times| times.saturating_sub(1)).filter(|&until| until < last);
+    let now = until.map_or("now".to_owned(), |until| format!("at {}/{}", until + 1, timeline.times()));
+    let of_heap = match timeline.amount(until.unwrap_or(last), NodeId::ROOT).bytes {
         0 => String::new(),
-        heap => format!(", {:.0} % of the heap now", (100.0 * leak.bytes as f64 / heap as f64).min(100.0)),
+        heap => format!(", {:.0} % of the heap {now}", (100.0 * leak.bytes as f64 / heap as f64).min(100.0)),
     };
     // Since when the group grows that grows most. It is the leak's where that has most of all growth; else it may be another's.
     let since = verdict.since.filter(|_| leak.share > 0.5);

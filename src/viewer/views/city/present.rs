@@ -20,7 +20,7 @@ use crate::viewer::settings::Settings;
 use crate::viewer::ways::Ways;
 use bevy::prelude::*;
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::{self, Cone, ConeWay, ReferenceShape, WantedCones};
+use memory_city_views::city::{self, Cone, ConeWay, ReferenceShape, Roofs, WantedCones};
 use std::sync::Arc;
 
 /// What the cones on screen were made for.
@@ -33,6 +33,13 @@ pub struct ConeKey {
     pointed: Option<NodeId>,
     hovered: Option<Target>,
     on: Option<usize>,
+}
+
+impl ConeKey {
+    /// Whether they run the same ways: all but what the mouse lights up.
+    fn has_ways_of(&self, other: &ConeKey) -> bool {
+        (self.map, self.boxes, self.shown, self.run) == (other.map, other.boxes, other.shown, other.run)
+    }
 }
 
 /// How many cones there are, and how many more there would be.
@@ -99,7 +106,7 @@ pub fn present(
             scene.cells.push(SceneCell { viewport, states: city.states((*time).min(last)).records, cones: false });
         }
     }
-    match &shown.0 {
+    match &mut shown.bypass_change_detection().0 {
         None => {
             scene.boxes = Versioned::default();
             scene.over = Versioned::default();
@@ -177,20 +184,34 @@ pub fn present(
                 hovered: selection.hovered,
             });
             if key != *cone_key && drawn.is_none() {
+                let same_ways = cone_key.as_ref().zip(key.as_ref()).is_some_and(|(old, new)| old.has_ways_of(new));
                 *cone_key = key;
                 let mut records = Vec::new();
-                *cone_count = ConeCount::default();
+                if !same_ways {
+                    *cone_count = ConeCount::default();
+                }
                 if let Some((time, node, map)) = map {
-                    let wanted = WantedCones {
-                        most: settings.reference_count,
-                        incoming: settings.show_incoming,
-                        outgoing: settings.show_outgoing,
-                    };
-                    let found = city::cones(&city.plan, &city.timeline, &city.appearance, time, node, map, wanted);
-                    cone_count.left_out = found.left_out;
-                    cone_count.references = (found.references, found.left_out_references);
-                    let ways = city::cone_ways(&city.plan, &found.cones, settings.reference_shape, PIECES);
-                    for (at, (cone, way)) in found.cones.iter().zip(&ways).enumerate() {
+                    if !same_ways {
+                        let wanted = WantedCones {
+                            most: settings.reference_count,
+                            incoming: settings.show_incoming,
+                            outgoing: settings.show_outgoing,
+                        };
+                        let found = city::cones(&city.plan, &city.timeline, &city.appearance, time, node, map, wanted);
+                        let states = city.states(time);
+                        let standing = |plot: usize| city.appearance.standing(states.of(plot));
+                        let roofs = Roofs::new(&city.plan, &city.appearance, &standing);
+                        let shape = settings.reference_shape;
+                        shown_cones.ways = city::cone_ways(&city.plan, &found.cones, shape, PIECES, Some(&roofs));
+                        *cone_count = ConeCount {
+                            drawn: found.cones.len(),
+                            left_out: found.left_out,
+                            references: (found.references, found.left_out_references),
+                        };
+                        shown_cones.cones = found.cones;
+                        shown_cones.time = Some(time);
+                    }
+                    for (at, (cone, way)) in shown_cones.cones.iter().zip(&shown_cones.ways).enumerate() {
                         let other = city.target_of_plot(cone.other);
                         let lit = shown_cones.hovered == Some(at)
                             || Some(other) == selection.hovered
@@ -217,10 +238,6 @@ pub fn present(
                             }
                         }));
                     }
-                    shown_cones.cones = found.cones;
-                    shown_cones.ways = ways;
-                    shown_cones.time = Some(time);
-                    cone_count.drawn = shown_cones.cones.len();
                 }
                 scene.cones = Versioned::new(records);
             }

@@ -37,7 +37,10 @@ pub(super) fn route_key(city: &City, ways: &Ways, _: &FoundWays, time: usize) ->
 }
 
 /// The routes of the ways that are shown. What is cut is dashed; what the mouse points at in the list is lit.
-pub(super) fn records(city: &City, ways: &Ways, found: &FoundWays, time: usize) -> (Vec<ConeRecord>, Routes) {
+pub(super) fn records(city: &mut City, ways: &Ways, found: &FoundWays, time: usize) -> (Vec<ConeRecord>, Routes) {
+    let states = city.states(time);
+    let standing = |plot: usize| city.appearance.standing(states.of(plot));
+    let roofs = city::Roofs::new(&city.plan, &city.appearance, &standing);
     let routes = city::routes(&city.plan, &city.timeline, &city.appearance, time, &found.route);
     let mut records = Vec::new();
     let colour = pack(city::ROUTE_COLOUR);
@@ -54,7 +57,7 @@ pub(super) fn records(city: &City, ways: &Ways, found: &FoundWays, time: usize) 
         let lit = is_lit(&leg.steps);
         let radius = leg.radius() * if lit { 1.5 } else { 1.0 };
         let dashed = matches!(cut, Some(CutChoice::Step(at)) if leg.steps.contains(at));
-        let arc = leg.arc(PIECES);
+        let arc = leg.arc(PIECES, Some(&roofs));
         let last = arc.len() - 2;
         for (i, pair) in arc.windows(2).enumerate() {
             // The last piece is the head of an arrow: it says who holds whom.

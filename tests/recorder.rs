@@ -520,6 +520,10 @@ fn a_recording_says_where_it_goes_and_what_it_lacks() {
         let none = temporary.join("none");
         let done = record(jdk, &none, &["--no-walks"], &["-Xmx100m", "-cp", class_path, "Leaky", "500"]);
         assert!(!text(&done.stderr).contains("--walk-every"), "{}", text(&done.stderr));
+        // An option that there is not would be taken for the program.
+        let done = finish(&mut memory_city(&["record", "--packages", "x", "--", "java"]));
+        assert!(!done.status.success(), "{}", text(&done.stderr));
+        assert!(text(&done.stderr).contains("--packages is no option of record"), "{}", text(&done.stderr));
         let program = Program::start(jdk, &["-Xmx100m", "-XX:+EnableDynamicAgentLoading"], class_path, "Leaky");
         let (folder, pid) = (temporary.join("attached"), program.pid.to_string());
         let output = folder.to_string_lossy();

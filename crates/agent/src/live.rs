@@ -1,7 +1,7 @@
 //! Samples whose objects are followed: each has a weak reference, by which its death is noticed and walks find it.
 //!
 //! Bounded: when more are alive than may be, every second one is let go of, chosen by its number, and so is every second one
-//! that comes; what is let go of is counted and named. Looking at all of them is done by the recorder's thread, while the
+//! that comes, also where no collection comes for long; what is let go of is counted and named. Looking at all of them is done by the recorder's thread, while the
 //! program's threads go on putting in.
 
 use crate::vm::Weak;
@@ -43,6 +43,12 @@ impl LiveSamples {
     /// How many are followed.
     pub(crate) fn len(&self) -> u32 {
         self.count.load(Ordering::Relaxed)
+    }
+
+    /// Whether there is hardly room for more: those that are let go of are counted, and the others stand for them; those that were
+    /// refused would be missing.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.len() > self.most / 8 * 7
     }
 
     /// Takes all of them out, to look at them; those that are still followed go back with [`LiveSamples::put_back`].

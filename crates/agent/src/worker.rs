@@ -29,6 +29,8 @@ use std::time::Duration;
 const ROUND: Duration = Duration::from_millis(50);
 /// How often what waits is written, and how it goes; nanoseconds.
 const WRITE_EVERY: u64 = 500_000_000;
+/// What holds for long is said again after so many nanoseconds.
+const SAY_AGAIN: u64 = 1_000_000_000;
 /// Looking for deaths takes at most one part in so many of the time.
 const DEATHS_DUTY: u64 = 50;
 /// So many deaths are handed to the sink before it is looked at.
@@ -109,6 +111,8 @@ struct Worker<'a> {
     /// When deaths may be looked for again.
     next_deaths: u64,
     deaths_due: bool,
+    /// When it was written last one in how many samples is followed.
+    followed_told: u64,
     adjusted_at: u64,
     adjusted_spent: u64,
     told_interval: u32,
@@ -144,6 +148,7 @@ impl<'a> Worker<'a> {
             lost: 0,
             next_deaths: 0,
             deaths_due: false,
+            followed_told: 0,
             adjusted_at: recording.now(),
             adjusted_spent: 0,
             told_interval: 0,
@@ -200,7 +205,10 @@ impl<'a> Worker<'a> {
             self.adjust()?;
             self.take_queue()?;
             let now = self.recording.now();
-            if self.deaths_due && now >= self.next_deaths {
+            // Who records every allocation has no others that stand for those that are let go of.
+            let is_exact = self.recording.options.sampling == SamplingMode::All;
+            let crowded = !is_exact && self.recording.live.is_crowded();
+            if crowded || self.deaths_due && now >= self.next_deaths {
                 self.look_for_deaths()?;
             }
             if self.schedule.is_due(now, collected) && can_walk(&self.recording.folder) {
@@ -391,9 +399,11 @@ impl<'a> Worker<'a> {
         });
         let one_in = self.recording.live.one_in();
         let thinned = self.recording.live.thin(&mut kept);
-        if self.recording.live.one_in() != one_in {
-            let now_in = self.recording.live.one_in().to_string();
-            self.sink()?.setting(begun, "sampling.followed-one-in", now_in);
+        let now_in = self.recording.live.one_in();
+        // Again and again: the part of a bounded recording that says it first may go.
+        if now_in != one_in || now_in > 1 && begun >= self.followed_told + SAY_AGAIN {
+            self.followed_told = begun;
+            self.sink()?.setting(begun, "sampling.followed-one-in", now_in.to_string());
         }
         for (_, weak) in &thinned {
             // SAFETY: as above.

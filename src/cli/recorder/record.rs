@@ -32,6 +32,13 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
         what: "There is no command".into(),
         remedy: "Put it behind --, as in `memory-city record -- java -jar app.jar`".into(),
     })?;
+    // An option that is not known would be the program otherwise.
+    if program.to_string_lossy().starts_with('-') {
+        return Err(Error::Unusable {
+            what: format!("{} is no option of record", program.display()),
+            remedy: "`memory-city record --help` lists them; the program comes behind --".into(),
+        });
+    }
     let is_java = Path::new(program).file_name() == Some(OsStr::new("java"));
     if is_java && is_musl(program) {
         return Err(Error::Unusable {

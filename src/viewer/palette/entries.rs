@@ -2,6 +2,7 @@
 //! which order, is decided here; nothing here draws.
 
 use crate::viewer::action::{Action, BINDINGS};
+use crate::viewer::keys;
 use crate::viewer::settings::Settings;
 use memory_city_views::city::height::HeightCurve;
 use memory_city_views::city::{AreaMode, CityTheme, ReferenceShape, colour, height};
@@ -41,7 +42,8 @@ pub fn actions() -> Vec<PaletteEntry> {
     let entry = |b: &crate::viewer::action::Binding| PaletteEntry {
         kind: "Actions",
         title: b.help.to_owned(),
-        aside: b.printed.to_owned(),
+        // As they are now: keys can be given to other actions.
+        aside: keys::map().printed(b.action).to_owned(),
         does: Does::Act(b.action),
     };
     let offered = |b: &&crate::viewer::action::Binding| !b.help.is_empty() && b.action != Action::Palette;

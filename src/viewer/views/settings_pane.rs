@@ -3,6 +3,7 @@
 use super::{Place, View};
 use crate::viewer::action::Action;
 use crate::viewer::document::{Document, OpenDocument};
+use crate::viewer::keys;
 use crate::viewer::panels::numbers::metric_name;
 use crate::viewer::panels::{grouping_box, theme};
 use crate::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
@@ -279,7 +280,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
                 ui.selectable_value(&mut settings.navigation, navigation, navigation.title()).on_hover_text(format!(
                     "{}  [{}]",
                     navigation.explanation(),
-                    Action::Navigation.binding().printed
+                    keys::map().printed(Action::Navigation)
                 ));
             }
         });

@@ -96,7 +96,16 @@ impl Source {
             Ok(series) => history(series, progress),
             // A recording without walks has counts, or samples that say what they would be.
             Err(error) => match trees_of_recording(paths, progress) {
-                Ok(Some(trees)) => Ok(Source::Trees(trees)),
+                Ok(Some(mut trees)) => {
+                    if grouping != AUTO {
+                        let message = format!(
+                            "the grouping {grouping} was not applied: the recording has no walks, so there are no objects to be grouped. \
+                             What it counts, or its samples, are by package and type, and by place where one is known"
+                        );
+                        trees.warnings.push(Warning { path: paths[0].clone(), offset: None, message });
+                    }
+                    Ok(Source::Trees(trees))
+                }
                 _ => Err(error),
             },
         }

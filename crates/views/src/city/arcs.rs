@@ -187,7 +187,7 @@ pub fn nearest_way(ways: &[ConeWay], clip_from_world: Mat4, size: Vec2, at: Vec2
 #[cfg(test)]
 mod tests {
     use super::super::camera::{Lens, home};
-    use super::super::testing::{inner, leaf};
+    use super::super::testing::{self, inner, leaf};
     use super::super::{CityConfig, MAX_RADIUS};
     use super::*;
     use proptest::prelude::*;
@@ -199,20 +199,7 @@ mod tests {
             let cone = |((x, y, z, r), incoming, other): ((f32, f32, f32, f32), bool, usize)| {
                 let there = (Vec3::new(x, y, z), r);
                 let (from, to) = if incoming { (there, here) } else { (here, there) };
-                Cone {
-                    from: from.0,
-                    to: to.0,
-                    radius_from: from.1,
-                    radius_to: to.1,
-                    incoming,
-                    other,
-                    other_node: None,
-                    referencing: 1,
-                    referenced: 1,
-                    references: 1,
-                    share_from: 1.0,
-                    share_to: 1.0,
-                }
+                testing::cone(from, to, incoming, other)
             };
             all.into_iter().map(cone).collect()
         })
@@ -271,20 +258,8 @@ mod tests {
         let district = plan.district_around(0);
         let others: Vec<usize> = (0..plan.plots.len()).filter(|&p| plan.district_around(p) == district).collect();
         assert!(others.len() > 1);
-        let cone = |other: usize, z: f32| Cone {
-            from: Vec3::new(-40.0, 2.0, 0.0),
-            to: Vec3::new(40.0, 2.0, z),
-            radius_from: 0.2,
-            radius_to: 0.2,
-            incoming: false,
-            other,
-            other_node: None,
-            referencing: 1,
-            referenced: 1,
-            references: 1,
-            share_from: 0.1,
-            share_to: 0.1,
-        };
+        let end = |x: f32, z: f32| (Vec3::new(x, 2.0, z), 0.2);
+        let cone = |other: usize, z: f32| testing::cone(end(-40.0, 0.0), end(40.0, z), false, other);
         let cones = [cone(others[0], -8.0), cone(others[1], 8.0)];
         let apart = |shape| {
             let ways = cone_ways(&plan, &cones, shape, 10, None);

@@ -116,27 +116,10 @@ fn without_dents(run: &[f32], heights: &[f32]) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{inner, leaf};
+    use super::super::testing::{cone, inner, leaf};
     use super::super::{CityConfig, Cone, Look, ReferenceShape, cone_ways, route::Leg};
     use super::*;
     use proptest::prelude::*;
-
-    fn cone(from: Vec3, to: Vec3, other: usize, incoming: bool) -> Cone {
-        Cone {
-            from,
-            to,
-            radius_from: 0.3,
-            radius_to: 0.6,
-            incoming,
-            other,
-            other_node: None,
-            referencing: 1,
-            referenced: 1,
-            references: 1,
-            share_from: 0.2,
-            share_to: 0.4,
-        }
-    }
 
     proptest! {
         /// Whatever stands there, no point of a way is inside a building.
@@ -166,7 +149,7 @@ mod tests {
                 .map(|(a, b, incoming)| (a.index(plan.plots.len()), b.index(plan.plots.len()), *incoming))
                 .filter(|(a, b, _)| a != b)
                 .collect();
-            let cones: Vec<Cone> = ends.iter().map(|&(a, b, incoming)| cone(roof(a), roof(b), b, incoming)).collect();
+            let cones: Vec<Cone> = ends.iter().map(|&(a, b, incoming)| cone((roof(a), 0.3), (roof(b), 0.6), incoming, b)).collect();
             let mut ways = Vec::new();
             for shape in [ReferenceShape::Arcs, ReferenceShape::Bundled] {
                 ways.extend(cone_ways(&plan, &cones, shape, 16, Some(&roofs)));

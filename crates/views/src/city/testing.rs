@@ -1,6 +1,7 @@
 //! Timelines for the tests of this module: written as trees, or drawn at random.
 
-use super::{AreaMode, CityConfig};
+use super::{AreaMode, CityConfig, Cone};
+use glam::Vec3;
 use memory_city_analysis::group::MemoryTree;
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint, Timeline};
 use proptest::prelude::*;
@@ -124,4 +125,27 @@ pub(crate) fn configs() -> impl Strategy<Value = CityConfig> {
             window: None,
         },
     )
+}
+
+/// A reference between two places, with a radius at each.
+pub(crate) fn cone(
+    (from, radius_from): (Vec3, f32),
+    (to, radius_to): (Vec3, f32),
+    incoming: bool,
+    other: usize,
+) -> Cone {
+    Cone {
+        from,
+        to,
+        radius_from,
+        radius_to,
+        incoming,
+        other,
+        other_node: None,
+        referencing: 1,
+        referenced: 1,
+        references: 1,
+        share_from: 1.0,
+        share_to: 1.0,
+    }
 }

@@ -1,8 +1,8 @@
 //! Samples whose objects are followed: each has a weak reference, by which its death is noticed and walks find it.
 //!
 //! Bounded: when more are alive than may be, every second one is let go of, chosen by its number, and so is every second one
-//! that comes, also where no collection comes for long; what is let go of is counted and named. Looking at all of them is done by the recorder's thread, while the
-//! program's threads go on putting in.
+//! that comes, also where no collection comes for long; what is let go of is counted and named. Looking at all of them is done by
+//! the recorder's thread, while the program's threads go on putting in.
 
 use crate::vm::Weak;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -48,7 +48,11 @@ impl LiveSamples {
     /// Whether there is hardly room for more: those that are let go of are counted, and the others stand for them; those that were
     /// refused would be missing.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.len() > self.most / 8 * 7
+        self.are_too_many(self.len())
+    }
+
+    fn are_too_many(&self, followed: u32) -> bool {
+        followed > self.most / 8 * 7
     }
 
     /// Takes all of them out, to look at them; those that are still followed go back with [`LiveSamples::put_back`].
@@ -68,7 +72,7 @@ impl LiveSamples {
     pub(crate) fn thin(&self, all: &mut Vec<Followed>) -> Vec<Followed> {
         let mut level = self.level.load(Ordering::Relaxed);
         let mut gone = Vec::new();
-        if all.len() as u32 > self.most / 8 * 7 {
+        if self.are_too_many(all.len() as u32) {
             level += 1;
             all.retain(|followed| {
                 let keep = is_chosen(followed.0, level);
@@ -117,5 +121,23 @@ mod tests {
         // Old and new ones are followed alike: half of those that are left are of the first half.
         let old = left.iter().filter(|f| f.0 <= 50_000).count() as f64 / left.len() as f64;
         assert!((0.4..0.6).contains(&old), "{old}");
+    }
+
+    /// No collection comes, so nothing dies: those that are let go of in time leave room for all that are to be followed.
+    #[test]
+    fn who_looks_when_it_is_crowded_refuses_none() {
+        let live = LiveSamples::new(1000);
+        for sample in 1..=100_000u64 {
+            assert!(live.len() < 1000, "{sample}");
+            if live.admits(sample) {
+                live.push((sample, sample as Weak));
+            }
+            if sample % 50 == 0 && live.is_crowded() {
+                let mut all = live.take();
+                let gone = live.thin(&mut all);
+                live.put_back(all, gone.len() as u32);
+            }
+        }
+        assert!(live.one_in() > 64, "{}", live.one_in());
     }
 }

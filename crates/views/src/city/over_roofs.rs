@@ -26,11 +26,11 @@ impl<'a> Roofs<'a> {
         Roofs { plan, appearance, standing }
     }
 
-    /// The roof or ground below a point.
-    fn below(&self, at: Vec3) -> f32 {
-        let above = at.with_y(self.appearance.tallest() as f32 + 1.0);
+    /// The height of the roof or ground at a point, seen from above; `None` outside of the city.
+    pub fn at(&self, point: Vec3) -> Option<f32> {
+        let above = point.with_y((self.appearance.tallest() as f32).max(point.y) + 1.0);
         let hit = self.appearance.pick(self.plan, self.standing, above, Vec3::NEG_Y);
-        hit.map_or(0.0, |hit| hit.point.y)
+        hit.map(|hit| hit.point.y)
     }
 
     /// The highest roof that a level line from one point to the other would run into, if it began at `from`; that if there is none.
@@ -56,10 +56,10 @@ impl<'a> Roofs<'a> {
     /// Lifts a way, whose ends are on roofs, over all that is higher than it, as a bow that has no dent. Where something higher stands
     /// close to an end, it goes straight up there first. Each point is with its radius.
     pub fn lift(&self, way: &mut Vec<(Vec3, f32)>) {
-        let (Some(&(first, _)), Some(&(last, _))) = (way.first(), way.last()) else { return };
+        let (Some(&first), Some(&last)) = (way.first(), way.last()) else { return };
         let mut heights: Vec<f32> = way.iter().map(|(at, _)| at.y).collect();
-        let below: Vec<f32> = way.iter().map(|(at, _)| self.below(*at)).collect();
-        let ends = [first.y, last.y].map(|y| y + SAME);
+        let below: Vec<f32> = way.iter().map(|(at, _)| self.at(*at).unwrap_or(0.0)).collect();
+        let ends = [first, last].map(|(end, _)| end.y + SAME);
         let middle = way.len() / 2;
         for (i, pair) in way.windows(2).enumerate() {
             let ((a, r0), (b, r1)) = (pair[0], pair[1]);
@@ -79,12 +79,11 @@ impl<'a> Roofs<'a> {
         }
         let bow = without_dents(&run, &heights);
         way.iter_mut().zip(&bow).for_each(|((at, _), height)| at.y = *height);
-        for (at, end) in [(0, first), (way.len() - 1, last)] {
-            if bow[at] > end.y + SAME {
-                let place = if at == 0 { 0 } else { way.len() };
-                let radius = way[if at == 0 { 0 } else { way.len() - 1 }].1;
-                way.insert(place, (end, radius));
-            }
+        if bow[bow.len() - 1] > ends[1] {
+            way.push(last);
+        }
+        if bow[0] > ends[0] {
+            way.insert(0, first);
         }
     }
 }

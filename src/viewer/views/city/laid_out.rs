@@ -19,7 +19,7 @@ use memory_city_analysis::timeline::{ChangesByTime, Metric, NodeId, Source, Time
 use memory_city_views::city::camera::{CameraPose, Lens};
 use memory_city_views::city::{
     self, Appearance, CityPart, CityPlan, ColourHistogram, Comparison, DetailSums, HitTarget, Nameable, PlotKind,
-    PlotState, Standing,
+    PlotState, Roofs, Standing,
 };
 use std::sync::Arc;
 
@@ -314,9 +314,7 @@ impl City {
     pub(super) fn buries(&mut self, point: Vec3, t: usize) -> bool {
         let states = self.states(t.min(self.times().saturating_sub(1)));
         let standing = |plot: usize| self.appearance.standing(states.of(plot));
-        let above = point.with_y(self.tallest().max(point.y) + 1.0);
-        let below = self.appearance.pick(&self.plan, standing, above, Vec3::NEG_Y);
-        below.is_some_and(|hit| hit.point.y > point.y)
+        Roofs::new(&self.plan, &self.appearance, &standing).at(point).is_some_and(|roof| roof > point.y)
     }
 
     /// What a box shows; `None` for a block, which stands for many.

@@ -5,6 +5,7 @@ use crate::folder::is_musl;
 use crate::jvmti::JvmtiEnv;
 use crate::options::AgentOptions;
 use crate::recording::{begin, current, end_and_wait, give_up, with_current};
+use crate::sampling::DrawnObject;
 use crate::vm::Jni;
 use crate::{fault, log, sampling, worker};
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
@@ -170,7 +171,7 @@ pub(crate) unsafe extern "C" fn gc_finish(_jvmti: *mut JvmtiEnv) {
 pub(crate) unsafe extern "C" fn sampled_alloc(
     jvmti: *mut JvmtiEnv,
     jni: *mut JNIEnv,
-    _thread: jobject,
+    thread: jobject,
     object: jobject,
     class: jclass,
     size: jlong,
@@ -183,8 +184,9 @@ pub(crate) unsafe extern "C" fn sampled_alloc(
         }
         with_current(|recording| {
             fault::point("sample");
+            let drawn = DrawnObject { thread, object, class, size: size.max(0) as u64 };
             // SAFETY: these are the arguments of the event, in its callback.
-            unsafe { sampling::sampled(recording, &mut *jvmti, Jni(jni), object, class, size.max(0) as u64) }
+            unsafe { sampling::sampled(recording, &mut *jvmti, Jni(jni), drawn) }
         });
     });
 }

@@ -30,6 +30,7 @@ mod sampling;
 mod sink;
 mod sites;
 mod taken;
+mod threads;
 mod vm;
 mod walk;
 mod worker;

@@ -12,6 +12,7 @@ use crate::live::LiveSamples;
 use crate::options::{AgentOptions, SamplingMode};
 use crate::sites::StackTable;
 use crate::taken::SampleCounter;
+use crate::threads::ThreadTable;
 use crate::vm::Vm;
 use crate::{callbacks, log, worker};
 use jni_sys::{JavaVM, jint};
@@ -49,7 +50,7 @@ pub(crate) struct AgentRecording {
     pub(crate) samples: SampleCounter,
     /// Those of them that are in the trace.
     pub(crate) written: AtomicU64,
-    pub(crate) threads: AtomicU32,
+    pub(crate) threads: Mutex<ThreadTable>,
     pub(crate) stacks: Mutex<StackTable>,
     pub(crate) queue: EventQueue,
     pub(crate) live: LiveSamples,
@@ -265,7 +266,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
         spent: AtomicU64::new(0),
         samples,
         written: AtomicU64::new(0),
-        threads: AtomicU32::new(0),
+        threads: Mutex::new(ThreadTable::new()),
         stacks: Mutex::new(StackTable::new()),
         queue: EventQueue::new(options.queue),
         live: LiveSamples::new(options.followed),

@@ -11,6 +11,7 @@ use crate::vm::Jni;
 use jni_sys::{jclass, jmethodID, jobject};
 use std::cell::Cell;
 use std::ffi::c_char;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::ptr::null_mut;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -19,22 +20,31 @@ use std::sync::atomic::Ordering;
 pub(crate) const FRAMES: usize = 64;
 /// Lines of a method that are recorded: a class file may have 65,535 for each.
 const MOST_LINES: usize = 4096;
+/// Nanoseconds after which a thread is asked for its name again: who serves requests may be named after each.
+const NAMED_FOR: u64 = 1_000_000;
 
 /// What a thread of the program knows of itself.
 #[derive(Clone, Copy)]
 struct ThreadSlot {
     /// The recording this is about: another one may come.
     recording: u32,
+    /// Its number, 0 where it has none: a carrier that has only run virtual threads.
     thread: u32,
     /// The interval in force when its next sample was drawn.
     drawn: u32,
-    /// Samples it has taken.
+    /// Samples it has taken under its number.
     sequence: u64,
+    /// Whether there was no room for its name: others have its number too.
+    is_other: bool,
+    /// A hash of its name, and when it was asked for.
+    name: u64,
+    named: u64,
 }
 
 impl ThreadSlot {
     /// Of a thread that is not known yet.
-    const NEW: ThreadSlot = ThreadSlot { recording: 0, thread: 0, drawn: 0, sequence: 0 };
+    const NEW: ThreadSlot =
+        ThreadSlot { recording: 0, thread: 0, drawn: 0, sequence: 0, is_other: false, name: 0, named: 0 };
 }
 
 thread_local! {
@@ -71,47 +81,42 @@ impl Drop for OursMeanwhile {
     }
 }
 
+/// What the event says: handles of its callback.
+#[derive(Clone, Copy)]
+pub(crate) struct DrawnObject {
+    /// The thread: a virtual one, where such a one runs.
+    pub(crate) thread: jobject,
+    pub(crate) object: jobject,
+    pub(crate) class: jclass,
+    pub(crate) size: u64,
+}
+
 /// An object was allocated that was drawn.
 ///
 /// # Safety
 /// Within the event's callback, with its arguments.
-pub(crate) unsafe fn sampled(
-    recording: &AgentRecording,
-    jvmti: &mut JvmtiEnv,
-    jni: Jni,
-    object: jobject,
-    class: jclass,
-    size: u64,
-) {
+pub(crate) unsafe fn sampled(recording: &AgentRecording, jvmti: &mut JvmtiEnv, jni: Jni, drawn: DrawnObject) {
     let _meanwhile = OursMeanwhile::begin();
     let begun = recording.now();
     // SAFETY: as the caller's.
-    unsafe { take(recording, jvmti, jni, object, class, size, begun) };
+    unsafe { take(recording, jvmti, jni, drawn, begun) };
     let spent = recording.now().saturating_sub(begun).min(DEAREST);
     recording.spent.fetch_add(spent, Ordering::Relaxed);
 }
 
 /// # Safety
 /// As [`sampled`].
-unsafe fn take(
-    recording: &AgentRecording,
-    jvmti: &mut JvmtiEnv,
-    jni: Jni,
-    object: jobject,
-    class: jclass,
-    size: u64,
-    begun: u64,
-) {
+unsafe fn take(recording: &AgentRecording, jvmti: &mut JvmtiEnv, jni: Jni, drawn: DrawnObject, begun: u64) {
     fault::point("taking");
-    let mut new = Vec::new();
+    let DrawnObject { thread, object, class, size } = drawn;
     let interval = recording.interval.load(Ordering::Relaxed);
     let mut slot = SLOT.try_with(Cell::get).unwrap_or(ThreadSlot::NEW);
     if slot.recording != recording.number {
-        let thread = recording.threads.fetch_add(1, Ordering::Relaxed) + 1;
-        slot = ThreadSlot { recording: recording.number, thread, drawn: interval, sequence: 0 };
-        // SAFETY: the live phase, on a thread of the VM.
-        new.push(Definition::Thread { id: thread, name: unsafe { thread_name(jvmti, jni) } });
+        slot = ThreadSlot { recording: recording.number, drawn: interval, ..ThreadSlot::NEW };
     }
+    // SAFETY: the live phase, on a thread of the VM, in its callback.
+    let (thread, sequence) = unsafe { numbered(recording, jvmti, jni, thread, &mut slot, begun) };
+    let mut new = Vec::new();
     let mut frames = [FrameInfo { method: null_mut(), location: -1 }; FRAMES];
     let mut count = 0;
     // SAFETY: as many frames as there is room for; null is this thread.
@@ -144,8 +149,8 @@ unsafe fn take(
     let sample = SampleFacts {
         at: begun,
         id,
-        thread: slot.thread,
-        sequence: slot.sequence,
+        thread,
+        sequence,
         class,
         size,
         collections: COLLECTIONS.started().saturating_sub(recording.collections_before) as u32,
@@ -161,8 +166,61 @@ unsafe fn take(
         None => {}
     }
     slot.drawn = interval;
-    slot.sequence += 1;
     let _ = SLOT.try_with(|known| known.set(slot));
+}
+
+/// The number of the thread that allocates, and of its sample. Its definition is in the queue before.
+///
+/// # Safety
+/// In the live phase, on a thread of the VM, of which `thread` is the handle.
+unsafe fn numbered(
+    recording: &AgentRecording,
+    jvmti: &mut JvmtiEnv,
+    jni: Jni,
+    thread: jobject,
+    slot: &mut ThreadSlot,
+    now: u64,
+) -> (u32, u64) {
+    let mut new = Vec::new();
+    // Definitions come into the queue before the lock is let go of: another thread may use a shared number at once.
+    let define = |new: Vec<Definition>| {
+        if !new.is_empty() {
+            recording.queue.define(new);
+        }
+    };
+    let table = || recording.threads.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: as the caller's.
+    if unsafe { jni.is_virtual(thread) } {
+        // SAFETY: as the caller's.
+        let name = unsafe { thread_name(jvmti, jni) };
+        let mut table = table();
+        let shared = table.virtual_sample(&name, &mut new);
+        define(new);
+        return (shared.id, shared.sequence.unwrap_or(0));
+    }
+    if slot.thread == 0 || now >= slot.named.saturating_add(NAMED_FOR) {
+        // SAFETY: as the caller's.
+        let name = unsafe { thread_name(jvmti, jni) };
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(&name);
+        slot.named = now;
+        if slot.thread == 0 || slot.name != hash {
+            slot.name = hash;
+            let mut table = table();
+            let numbered = table.platform(name, &mut new);
+            define(new);
+            (slot.thread, slot.is_other) = (numbered.id, numbered.sequence.is_some());
+            slot.sequence = numbered.sequence.unwrap_or(0) + 1;
+            return (numbered.id, slot.sequence - 1);
+        }
+    }
+    if slot.is_other {
+        let mut table = table();
+        let shared = table.other_sample(&mut new);
+        define(new);
+        return (shared.id, shared.sequence.unwrap_or(0));
+    }
+    slot.sequence += 1;
+    (slot.thread, slot.sequence - 1)
 }
 
 /// # Safety

@@ -125,6 +125,18 @@ impl Jni {
         unsafe { ((**self.0).v1_1.IsInstanceOf)(self.0, object, class) }
     }
 
+    /// Whether a thread is virtual. VMs before 21 have none, or only for trial.
+    ///
+    /// # Safety
+    /// `thread` is a handle that this thread may use.
+    pub(crate) unsafe fn is_virtual(self, thread: jobject) -> bool {
+        // SAFETY: the environment is that of this thread; from version 21 on its table has this function.
+        unsafe {
+            ((**self.0).v1_1.GetVersion)(self.0) >= jni_sys::JNI_VERSION_21
+                && ((**self.0).v24.IsVirtualThread)(self.0, thread)
+        }
+    }
+
     /// Begins a frame of local references, if there is room.
     ///
     /// # Safety

@@ -632,9 +632,11 @@ impl<'a> Worker<'a> {
         }
         self.name_program()?;
         let refused = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner).refused();
+        let unnamed = recording.threads.lock().unwrap_or_else(PoisonError::into_inner).refused();
         let now = recording.now();
         let sink = self.sink()?;
         sink.loss(now, ChunkKind::FRAMES, LossReason::TableFull, refused);
+        sink.loss(now, ChunkKind::THREADS, LossReason::TableFull, unnamed);
         self.write(now)?;
         if let Some(sink) = self.sink.take() {
             let bytes = sink.bytes();

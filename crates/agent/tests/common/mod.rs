@@ -165,9 +165,20 @@ pub fn with_jdks(test: &str, mut run: impl FnMut(&Jdk, &str, &Path)) {
     }
     for jdk in jdks.range(17..).map(|(_, jdk)| jdk) {
         let folder = tempfile::tempdir().expect("a folder");
-        let sources =
-            ["Leaky", "Counted", "Unloading", "Resting", "Known", "Ways", "Storm", "Collects", "Busy", "Stacks"]
-                .map(|n| root().join(format!("tests/java/{n}.java")));
+        let sources = [
+            "Leaky",
+            "Counted",
+            "Unloading",
+            "Resting",
+            "Known",
+            "Ways",
+            "Storm",
+            "Collects",
+            "Busy",
+            "Stacks",
+            "Threads",
+        ]
+        .map(|n| root().join(format!("tests/java/{n}.java")));
         jdk.compile(&sources.each_ref().map(PathBuf::as_path), ".", folder.path());
         jvm::say(&format!("{test}: JDK {}", jdk.version));
         run(jdk, &folder.path().to_string_lossy(), folder.path());

@@ -95,7 +95,7 @@ row! {
 }
 
 row! {
-    /// A thread.
+    /// A thread, or many that are told by one name, as virtual ones are.
     ThreadRow in THREADS {
         /// Its number: threads that have the same name are different.
         id: u32 = 1 Delta,

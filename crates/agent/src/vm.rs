@@ -1,7 +1,7 @@
 //! Calls into the VM by JNI, and addresses of the VM that pass between threads. The only other unsafe code is in the callbacks.
 
 use crate::jvmti::JvmtiEnv;
-use jni_sys::{JNIEnv, JavaVM, jobject, jvalue};
+use jni_sys::{JNIEnv, JavaVM, jclass, jmethodID, jobject, jvalue};
 use std::ffi::{CStr, CString, c_void};
 
 /// The VM and its tools for this recording: pointers that stay good until the VM ends.
@@ -203,9 +203,27 @@ impl Jni {
         }
     }
 
+    /// Has the VM load and look up what dumps need, so that [`Jni::dump_heap`] is quick. For threads of ours.
+    ///
+    /// # Errors
+    /// What the VM lacks.
+    pub(crate) fn prepare_dump(self) -> Result<(), &'static str> {
+        // SAFETY: as in `dump_heap`.
+        unsafe {
+            if !self.push_frame() {
+                return Err("the VM has no room for handles");
+            }
+            let result = self.dump_methods();
+            self.pop_frame();
+            result.map(drop)
+        }
+    }
+
+    /// The class that can write dumps, its constructor, and the method.
+    ///
     /// # Safety
     /// Within a local frame, on an attached thread of ours.
-    unsafe fn dump_in_frame(self, file: &CString) -> Result<(), &'static str> {
+    unsafe fn dump_methods(self) -> Result<(jclass, jmethodID, jmethodID), &'static str> {
         // SAFETY: see `dump_heap`.
         unsafe {
             let jni = &(**self.0).v1_2;
@@ -223,6 +241,17 @@ impl Jni {
             if self.threw() || make.is_null() || dump.is_null() {
                 return Err("this Java's HotSpotDiagnostic has no dumpHeap0(String, boolean)");
             }
+            Ok((class, make, dump))
+        }
+    }
+
+    /// # Safety
+    /// Within a local frame, on an attached thread of ours.
+    unsafe fn dump_in_frame(self, file: &CString) -> Result<(), &'static str> {
+        // SAFETY: see `dump_heap`.
+        unsafe {
+            let jni = &(**self.0).v1_2;
+            let (class, make, dump) = self.dump_methods()?;
             let bean = (jni.NewObjectA)(self.0, class, make, std::ptr::null());
             let path = (jni.NewStringUTF)(self.0, file.as_ptr());
             if self.threw() || bean.is_null() || path.is_null() {

@@ -17,6 +17,9 @@ use std::path::Path;
 pub(crate) const FIRST: u64 = 1_000_000_000;
 /// Bytes of a heap that a slow machine walks in a second.
 const SLOW: u64 = 150 << 20;
+/// How often samples that have been made meanwhile are held before the dump, as long as there are more than so many.
+const ROUNDS: u32 = 8;
+const FEW: usize = 4;
 /// How often the VM may fail to write a dump before nobody asks any more.
 const MOST_FAILURES: u32 = 3;
 
@@ -133,11 +136,21 @@ impl WalkSchedule {
             format!("no more walks: {why}")
         })
     }
+
+    /// The same, as an outcome. What Java lacks it will not get.
+    fn give_up(&mut self, now: u64, why: &str) -> WalkOutcome {
+        match self.failed(now, why, why.starts_with("this Java")) {
+            Some(why) => WalkOutcome::Never(why),
+            None => WalkOutcome::NotNow,
+        }
+    }
 }
 
 /// What became of a walk.
 pub(crate) enum WalkOutcome {
-    Done,
+    /// The dump is there, and so many bytes of the heap were in use; to be told by [`tell`].
+    Done(WalkNote, u64),
+    Told,
     /// Not now: nobody waits for it, the last one is still there, or the VM could not.
     NotNow,
     /// The disk has fewer bytes than it might take: both.
@@ -146,15 +159,61 @@ pub(crate) enum WalkOutcome {
     Never(String),
 }
 
-/// Walks the heap. `collections` have ended before.
-///
-/// # Safety
-/// `followed` are weak references that nobody forgets meanwhile.
-pub(crate) unsafe fn walk(
+/// Samples that are followed and alive, each held by a global reference: dumps name those.
+struct HeldSamples<'a> {
+    recording: &'a AgentRecording,
+    jni: Jni,
+    held: Vec<(u64, jobject)>,
+    /// What was taken out, to be put back.
+    taken: Vec<Vec<Followed>>,
+}
+
+impl<'a> HeldSamples<'a> {
+    fn new(recording: &'a AgentRecording, jni: Jni) -> HeldSamples<'a> {
+        HeldSamples { recording, jni, held: Vec::new(), taken: Vec::new() }
+    }
+
+    /// Holds those that are new. How many are.
+    fn hold_new(&mut self) -> usize {
+        let new = self.recording.live.take();
+        let count = new.len();
+        self.held.reserve(count);
+        for (sample, weak) in &new {
+            // SAFETY: only this thread forgets references, and none before they are back.
+            self.held.extend(unsafe { self.jni.keep(*weak) }.map(|global| (*sample, global)));
+        }
+        self.taken.push(new);
+        count
+    }
+
+    /// Holds all there are. Holding many takes its time, in which others are made, and holding those takes less.
+    fn hold_all(&mut self) {
+        for _ in 0..ROUNDS {
+            if self.hold_new() <= FEW {
+                break;
+            }
+        }
+    }
+}
+
+impl Drop for HeldSamples<'_> {
+    fn drop(&mut self) {
+        for (_, global) in self.held.drain(..) {
+            // SAFETY: made by `hold_new`.
+            unsafe { self.jni.release(global) };
+        }
+        // In the order in which they came: what is put back comes before what is there.
+        for taken in self.taken.drain(..).rev() {
+            self.recording.live.put_back(taken, 0);
+        }
+    }
+}
+
+/// Walks the heap. `collections` have ended before. What is noted of it is still to be told to who waits for it.
+pub(crate) fn walk(
     recording: &AgentRecording,
     schedule: &mut WalkSchedule,
     jni: Jni,
-    followed: &[Followed],
     collections: u64,
     heap_bytes: Option<u64>,
     identities: Option<&mut NumberedObjects>,
@@ -173,11 +232,15 @@ pub(crate) unsafe fn walk(
     let Some(path) = file.to_str() else {
         return WalkOutcome::Never("no walks: the name of the folder is no UTF-8".into());
     };
-    // SAFETY: the caller's.
-    let kept: Vec<_> =
-        followed.iter().filter_map(|(sample, weak)| Some((*sample, unsafe { jni.keep(*weak) }?))).collect();
+    // Before anything is held: what is made between that and the dump has no sample in it.
+    if let Err(why) = jni.prepare_dump() {
+        return schedule.give_up(recording.now(), why);
+    }
+    let mut samples = HeldSamples::new(recording, jni);
+    samples.hold_all();
     // Last, so that little is made between this and the dump.
     let (numbered, stopped) = identities.map(|all| all.hold(recording, jni)).unwrap_or_default();
+    samples.hold_all();
     // That has stopped the program too.
     let start = recording.now().saturating_sub(stopped);
     let dumped = jni.dump_heap(path);
@@ -192,7 +255,7 @@ pub(crate) unsafe fn walk(
         // SAFETY: as above.
         is_class: class.is_some_and(|class| unsafe { jni.is_instance(*global, class) }),
     };
-    let links = kept.iter().map(linked_at).collect();
+    let links = samples.held.iter().map(linked_at).collect();
     if let Some(class) = class {
         // SAFETY: made above, and used no more.
         unsafe { jni.drop_local(class) };
@@ -203,33 +266,45 @@ pub(crate) unsafe fn walk(
         is_class: numbered.is_class,
     };
     let numbers: Vec<WalkNumber> = numbered.iter().map(numbered_at).collect();
-    for global in kept.into_iter().map(|(_, global)| global).chain(numbered.into_iter().map(|(_, global)| global)) {
+    for (_, global) in numbered {
         // SAFETY: made above.
         unsafe { jni.release(global) };
     }
+    drop(samples);
     let noted = dumped.map_err(str::to_owned).and_then(|()| {
         if !numbers.is_empty() {
             WalkNote::write_numbers(folder, number, numbers).map_err(|e| format!("{}: {e}", folder.display()))?;
         }
-        let note = WalkNote { number, start, end, gcs: collections, links };
-        note.write(folder).map_err(|e| format!("{}: {e}", folder.display()))
+        Ok(WalkNote { number, start, end, gcs: collections, links })
     });
     match noted {
-        Ok(()) => {
-            schedule.done(start, end);
-            schedule.last_heap = heap_bytes.unwrap_or(0);
-            WalkOutcome::Done
-        }
+        Ok(note) => WalkOutcome::Done(note, heap_bytes.unwrap_or(0)),
         Err(why) => {
-            // A dump holds what the program holds: none stays behind.
-            let _ = std::fs::remove_file(&file);
-            let _ = std::fs::remove_file(WalkNote::numbers(folder, number));
-            match schedule.failed(end, &why, why.starts_with("this Java")) {
-                Some(why) => WalkOutcome::Never(why),
-                None => WalkOutcome::NotNow,
-            }
+            forget_dump(folder, number);
+            schedule.give_up(end, &why)
         }
     }
+}
+
+/// Tells who waits for a walk that it is there, when the samples in it are in the trace.
+pub(crate) fn tell(folder: &Path, schedule: &mut WalkSchedule, note: &WalkNote, heap: u64) -> WalkOutcome {
+    match note.write(folder) {
+        Ok(()) => {
+            schedule.done(note.start, note.end);
+            schedule.last_heap = heap;
+            WalkOutcome::Told
+        }
+        Err(e) => {
+            forget_dump(folder, note.number);
+            schedule.give_up(note.end, &format!("{}: {e}", folder.display()))
+        }
+    }
+}
+
+/// A dump holds what the program holds: none stays behind.
+fn forget_dump(folder: &Path, number: u64) {
+    let _ = std::fs::remove_file(WalkNote::dump(folder, number));
+    let _ = std::fs::remove_file(WalkNote::numbers(folder, number));
 }
 
 /// Removes dumps that nobody will take any more.

@@ -10,14 +10,13 @@ use crate::fault;
 use crate::folder::{AgentStatus, CLAIM, RecorderLock, STATUS, WALKS};
 use crate::histogram::{HistogramClass, HistogramOutcome, HistogramSchedule, count};
 use crate::identity::NumberedObjects;
-use crate::live::Followed;
 use crate::log;
 use crate::options::SamplingMode;
 use crate::recording::{AgentRecording, events_on, give_up};
 use crate::sampling::{FRAMES, this_thread_is_ours};
 use crate::sink::Sink;
 use crate::vm::Jni;
-use crate::walk::{WalkOutcome, WalkSchedule, can_walk, remove_leftovers, walk};
+use crate::walk::{WalkOutcome, WalkSchedule, can_walk, remove_leftovers, tell, walk};
 use memory_city_wire::{ChunkKind, CountRow, GcRow, LossReason, WireError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -444,22 +443,24 @@ impl<'a> Worker<'a> {
             self.take_collections()?;
             self.look_for_deaths()?;
         }
-        // Samples of the walk must be in the trace before it.
+        // Whatever waits: little should wait while the program stands still.
         self.take_queue()?;
-        let followed: Vec<Followed> = self.recording.live.take();
         let collections = self.collections + self.collections_lost;
         let heap = self.heap();
-        // SAFETY: only this thread forgets references, and none before they are back.
-        let outcome = unsafe {
-            walk(self.recording, &mut self.schedule, self.jni, &followed, collections, heap, self.identities.as_mut())
-        };
-        self.recording.live.put_back(followed, 0);
+        let identities = self.identities.as_mut();
+        let mut outcome = walk(self.recording, &mut self.schedule, self.jni, collections, heap, identities);
         if let Some(why) = self.identities.as_ref().and_then(|all| all.why_not.clone()) {
             self.samples_alone(&why)?;
         }
+        if let WalkOutcome::Done(note, heap) = &outcome {
+            // Those too that were made while the others were held.
+            self.take_queue()?;
+            self.flush()?;
+            outcome = tell(&self.recording.folder, &mut self.schedule, note, *heap);
+        }
         let now = self.recording.now();
         match outcome {
-            WalkOutcome::Done => self.histograms.walked(now, self.schedule.rest_until()),
+            WalkOutcome::Told => self.histograms.walked(now, self.schedule.rest_until()),
             WalkOutcome::Never(why) => {
                 log(&why);
                 self.sink()?.setting(now, "walks", why);
@@ -469,7 +470,7 @@ impl<'a> Worker<'a> {
                 let (free, needed) = (megabytes(free), megabytes(needed));
                 self.sink()?.setting(now, "walks", format!("no room: {free} MB are free, a walk may take {needed} MB"));
             }
-            WalkOutcome::NotNow => {}
+            WalkOutcome::Done(..) | WalkOutcome::NotNow => {}
         }
         self.write(now)
     }

@@ -73,7 +73,14 @@ fn a_leak_shows_its_site_and_a_walk_finds_the_samples() {
                 wrong.push((of.clone(), size, trace.class(sample).to_owned(), sample.size));
             }
         }
-        jvm::say(&format!("  {} samples linked, {mirrors} class mirrors not", held.len()));
+        // Whatever was made before the VM was asked for the dump, also while the others were looked up: a sample that a thread was about
+        // to hand over may be missing.
+        let gone: HashMap<u64, u64> = trace.deaths.iter().map(|death| (death.sample, death.time)).collect();
+        let linked: HashSet<u64> = note.links.iter().map(|link| link.number).collect();
+        let was_there = |s: &&SampleRow| s.time < note.start && gone.get(&s.id).is_none_or(|time| *time > note.start);
+        let missed = trace.samples.iter().filter(was_there).filter(|s| !linked.contains(&s.id)).count();
+        jvm::say(&format!("  {} samples linked, {mirrors} class mirrors not, {missed} missed", held.len()));
+        assert!(missed <= 4, "{missed} of {}", linked.len());
         // Hidden classes are named in two ways.
         wrong.retain(|w| !w.0.contains("$$") && !w.2.contains("$$"));
         assert_eq!(wrong, [], "class and size by dump, by sample");

@@ -5,10 +5,10 @@
 use crate::chunk::{ChunkKind, FILE_HEADER, PartHeader};
 use crate::error::{WireError, WireResult};
 use crate::index::IndexBuilder;
-use crate::retire::{self, Retired};
+use crate::retire::{KeptRows, Retired, RetiringPart, retire};
 use crate::rows::{LossReason, LossRow};
 use crate::spool::WalkSpool;
-use crate::writer::{OldPart, TraceWriter, create_part, part_path};
+use crate::writer::{OldPart, TraceWriter, create_part, is_part, part_path};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -21,6 +21,11 @@ const MOST_OF_SUM: u64 = 100;
 /// What a part needs to go of which so many bytes may be written again: fewer rows in a chunk are packed less well.
 fn needed_for(again: u64) -> u64 {
     again.saturating_add(again / 8).saturating_add(END)
+}
+
+/// What has no room is no error here.
+fn unless_full(result: WireResult<()>) -> WireResult<()> {
+    result.or_else(|error| if matches!(error, WireError::Full { .. }) { Ok(()) } else { Err(error) })
 }
 
 impl TraceWriter {
@@ -163,13 +168,38 @@ impl TraceWriter {
         let (header, now) = (self.header, self.now());
         let for_sums = self.free().saturating_sub(needed_for(oldest.again)) / MOST_OF_SUM;
         let most_sums = usize::try_from(for_sums).unwrap_or(usize::MAX);
-        let Retired { old_samples, losses } =
-            retire::retire(&oldest.path, &header, &others, now, most_sums, &mut |samples| self.write(samples))?;
+        let elsewhere = self.other_streams();
+        let part = RetiringPart {
+            oldest: &oldest.path,
+            header: &header,
+            others: &others,
+            elsewhere: &elsewhere,
+            now,
+            most_sums,
+        };
+        let Retired { old_samples, losses } = retire(&part, &mut |rows| match rows {
+            KeptRows::Samples(samples) => self.write(samples),
+            // Without room for them their samples count as alive, and go no more: those that are kept are few enough for that.
+            KeptRows::Deaths(deaths) => unless_full(self.write(deaths)),
+            KeptRows::Settings(settings) => self.write(settings),
+        })?;
         for told in [self.write(&losses), self.write(&old_samples)] {
             // What has no room now is counted: the part goes all the same, or what it has would be there twice.
-            told.or_else(|error| if matches!(error, WireError::Full { .. }) { Ok(()) } else { Err(error) })?;
+            unless_full(told)?;
         }
         std::fs::remove_file(&oldest.path).map_err(|e| WireError::io(&oldest.path, e))
+    }
+
+    /// Parts of other streams in the folder, which their writers may remove at any time. What is of another recording is passed over
+    /// when it is read.
+    fn other_streams(&self) -> Vec<PathBuf> {
+        let own = format!("{:02}-", self.header.stream);
+        let entries = self.folder.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+        let is_other = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            is_part(path) && name.is_some_and(|name| !name.starts_with(&own))
+        };
+        entries.map(|entry| entry.path()).filter(is_other).collect()
     }
 
     pub(crate) fn next_walk(&mut self) -> WireResult<u32> {

@@ -3,11 +3,33 @@
 use crate::chunk::{CHUNK_HEADER, Chunk, ChunkHeader, ChunkKind, FILE_HEADER, PartHeader};
 use crate::columns::PayloadReader;
 use crate::error::{WireError, WireResult};
-use crate::rows::{CountRow, DeathRow, LossReason, LossRow, OldSamplesRow, SampleRow, WalkSampleRow};
+use crate::rows::{CountRow, DeathRow, LossReason, LossRow, OldSamplesRow, SampleRow, SettingRow, WalkSampleRow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+
+/// A part that goes, and what is left.
+pub(crate) struct RetiringPart<'a> {
+    pub(crate) oldest: &'a Path,
+    /// Of the file that is being written.
+    pub(crate) header: &'a PartHeader,
+    /// The other parts of this stream.
+    pub(crate) others: &'a [PathBuf],
+    /// Parts of other streams of the recording: they may go, or grow, meanwhile.
+    pub(crate) elsewhere: &'a [PathBuf],
+    pub(crate) now: u64,
+    /// There is room for so many sums.
+    pub(crate) most_sums: usize,
+}
+
+/// What of a part is written again, row by row as it is found.
+pub(crate) enum KeptRows<'a> {
+    Samples(&'a [SampleRow]),
+    /// Of those samples that are kept although they are dead: after them.
+    Deaths(&'a [DeathRow]),
+    Settings(&'a [SettingRow]),
+}
 
 /// What is said instead of a part.
 pub(crate) struct Retired {
@@ -19,106 +41,221 @@ pub(crate) struct Retired {
 
 /// More sums than this are not kept apart: those of further sites count without class, stack and thread.
 const MOST_SUMS: usize = 1 << 16;
+/// So many dead samples of one part are kept at most for walks of other streams.
+const MOST_NAMED: usize = 100_000;
+/// More settings that are told apart are not kept.
+const MOST_SETTINGS: usize = 64;
 
-/// Reads the oldest part, and hands on those of its samples that are alive, or that a walk in `others` names. There is room for so many
-/// sums.
+/// Reads the oldest part, and hands on what later parts need of it: samples that are alive, or that a walk names; and what was last
+/// set. Dead samples that only walks of other streams name are kept where that leaves half of the part to go, those of the newest walks
+/// first.
 pub(crate) fn retire(
-    oldest: &Path,
-    header: &PartHeader,
-    others: &[PathBuf],
-    now: u64,
-    most_sums: usize,
-    keep: &mut dyn FnMut(&[SampleRow]) -> WireResult<()>,
+    part: &RetiringPart<'_>,
+    keep: &mut dyn FnMut(KeptRows<'_>) -> WireResult<()>,
 ) -> WireResult<Retired> {
-    let mut ids: Vec<u64> = Vec::new();
-    for_chunks(oldest, header, &[ChunkKind::SAMPLES], &mut |chunk| {
-        ids.extend(chunk.rows::<SampleRow>()?.rows.iter().map(|sample| sample.id));
-        Ok(())
-    })?;
-    ids.sort_unstable();
-    let mut dead = vec![false; ids.len()];
-    let mut named = vec![false; ids.len()];
-    let mark = |set: &mut Vec<bool>, id: u64| {
-        if let Ok(at) = ids.binary_search(&id)
-            && let Some(mark) = set.get_mut(at)
-        {
-            *mark = true;
-        }
-    };
-    for path in others.iter().map(PathBuf::as_path).chain([oldest]) {
-        let kinds: &[ChunkKind] =
-            if path == oldest { &[ChunkKind::DEATHS] } else { &[ChunkKind::DEATHS, ChunkKind::WALK_SAMPLES] };
-        for_chunks(path, header, kinds, &mut |chunk| {
-            if chunk.kind() == ChunkKind::DEATHS {
-                chunk.rows::<DeathRow>()?.rows.iter().for_each(|death| mark(&mut dead, death.sample));
-            } else {
-                chunk.rows::<WalkSampleRow>()?.rows.iter().for_each(|link| mark(&mut named, link.sample));
-            }
-            Ok(())
-        })?;
-    }
-    let goes =
-        |id: u64| ids.binary_search(&id).is_ok_and(|at| dead.get(at) == Some(&true) && named.get(at) == Some(&false));
-    let mut sums: BTreeMap<(u32, Option<u32>, u32), OldSamplesRow> = BTreeMap::new();
-    let mut losses: BTreeMap<(u32, LossReason, Option<u32>), LossRow> = BTreeMap::new();
-    let mut lose = |loss: LossRow| {
-        let sum = losses.entry((loss.what, loss.reason, loss.thread)).or_insert(LossRow {
-            count: 0,
-            bytes: None,
-            ..loss.clone()
-        });
-        sum.count = sum.count.saturating_add(loss.count);
-        sum.time = sum.time.max(loss.time);
-        sum.bytes = match (sum.bytes, loss.bytes) {
-            (Some(a), Some(b)) => Some(a.saturating_add(b)),
-            (a, b) => a.or(b),
-        };
-    };
+    let samples = PartSamples::of(part)?;
+    let settings = last_settings(part)?;
+    let (mut sums, mut losses) = (OldSums::new(part.most_sums), LossSums { sums: BTreeMap::new(), now: part.now });
     let mut histograms: BTreeSet<u64> = BTreeSet::new();
+    let mut kept_dead = false;
     let counted = [ChunkKind::GCS, ChunkKind::COUNTS, ChunkKind::SETTINGS, ChunkKind::WALK_START, ChunkKind::WALK_END];
     let kinds = [&counted[..], &[ChunkKind::SAMPLES, ChunkKind::OLD_SAMPLES, ChunkKind::LOSSES]].concat();
-    for_chunks(oldest, header, &kinds, &mut |chunk| {
+    for_chunks(part.oldest, part.header, &kinds, &mut |chunk| {
         match chunk.kind() {
             ChunkKind::SAMPLES => {
                 let (go, stay): (Vec<SampleRow>, Vec<SampleRow>) =
-                    chunk.rows::<SampleRow>()?.rows.into_iter().partition(|sample| goes(sample.id));
-                keep(&stay)?;
-                go.iter().map(sum_of).for_each(|sum| add(&mut sums, sum, most_sums));
+                    chunk.rows::<SampleRow>()?.rows.into_iter().partition(|sample| samples.goes(sample.id));
+                kept_dead |= stay.iter().any(|sample| samples.is_dead(sample.id));
+                keep(KeptRows::Samples(&stay))?;
+                go.iter().map(sum_of).for_each(|sum| sums.add(sum));
             }
             ChunkKind::OLD_SAMPLES => {
-                chunk.rows::<OldSamplesRow>()?.rows.into_iter().for_each(|sum| add(&mut sums, sum, most_sums));
+                chunk.rows::<OldSamplesRow>()?.rows.into_iter().for_each(|sum| sums.add(sum));
             }
-            ChunkKind::LOSSES => chunk.rows::<LossRow>()?.rows.into_iter().for_each(&mut lose),
+            ChunkKind::LOSSES => chunk.rows::<LossRow>()?.rows.into_iter().for_each(|loss| losses.add(loss)),
             // Of histograms each once, however many classes it has.
             ChunkKind::COUNTS => {
                 histograms.extend(chunk.rows::<CountRow>()?.rows.iter().map(|row| row.histogram));
             }
             // Of walks the end is told: each has one.
             ChunkKind::WALK_START => {}
+            ChunkKind::SETTINGS => {
+                let rows = chunk.rows::<SettingRow>()?.rows;
+                let stay: Vec<SettingRow> = rows.iter().filter(|row| settings.contains(row)).cloned().collect();
+                losses.retired(ChunkKind::SETTINGS, (rows.len() - stay.len()) as u64);
+                keep(KeptRows::Settings(&stay))?;
+            }
             kind => {
                 let payload = chunk.payload()?;
-                let count = PayloadReader::new(&payload).map_or(0, |p| p.rows as u64);
-                lose(LossRow {
-                    time: now,
-                    what: u32::from(kind.0),
-                    reason: LossReason::Retired,
-                    count,
-                    ..LossRow::default()
-                });
+                losses.retired(kind, PayloadReader::new(&payload).map_or(0, |p| p.rows as u64));
             }
         }
         Ok(())
     })?;
-    if !histograms.is_empty() {
-        lose(LossRow {
-            time: now,
-            what: u32::from(ChunkKind::COUNTS.0),
-            reason: LossReason::Retired,
-            count: histograms.len() as u64,
-            ..LossRow::default()
-        });
+    // Behind their samples, so that they never go before these.
+    if kept_dead {
+        for path in part.others.iter().map(PathBuf::as_path).chain([part.oldest]) {
+            for_chunks(path, part.header, &[ChunkKind::DEATHS], &mut |chunk| {
+                let mut deaths = chunk.rows::<DeathRow>()?.rows;
+                deaths.retain(|death| samples.is_kept_dead(death.sample));
+                keep(KeptRows::Deaths(&deaths))
+            })?;
+        }
     }
-    Ok(Retired { old_samples: sums.into_values().collect(), losses: losses.into_values().collect() })
+    losses.retired(ChunkKind::COUNTS, histograms.len() as u64);
+    Ok(Retired { old_samples: sums.sums.into_values().collect(), losses: losses.sums.into_values().collect() })
+}
+
+/// The samples of a part, ascending, and what becomes of them.
+struct PartSamples {
+    ids: Vec<u64>,
+    dead: Vec<bool>,
+    named: Vec<bool>,
+}
+
+impl PartSamples {
+    fn of(part: &RetiringPart<'_>) -> WireResult<PartSamples> {
+        let mut ids: Vec<u64> = Vec::new();
+        for_chunks(part.oldest, part.header, &[ChunkKind::SAMPLES], &mut |chunk| {
+            ids.extend(chunk.rows::<SampleRow>()?.rows.iter().map(|sample| sample.id));
+            Ok(())
+        })?;
+        ids.sort_unstable();
+        let mut samples = PartSamples { dead: vec![false; ids.len()], named: vec![false; ids.len()], ids };
+        for path in part.others.iter().map(PathBuf::as_path).chain([part.oldest]) {
+            let both = [ChunkKind::DEATHS, ChunkKind::WALK_SAMPLES];
+            let kinds = if path == part.oldest { &both[..1] } else { &both[..] };
+            for_chunks(path, part.header, kinds, &mut |chunk| {
+                if chunk.kind() == ChunkKind::DEATHS {
+                    let rows = chunk.rows::<DeathRow>()?.rows;
+                    rows.iter().for_each(|death| mark(&samples.ids, &mut samples.dead, death.sample));
+                } else {
+                    let rows = chunk.rows::<WalkSampleRow>()?.rows;
+                    rows.iter().for_each(|link| mark(&samples.ids, &mut samples.named, link.sample));
+                }
+                Ok(())
+            })?;
+        }
+        samples.name_elsewhere(part);
+        Ok(samples)
+    }
+
+    /// Names also what walks of other streams name, as far as half of the part may go.
+    fn name_elsewhere(&mut self, part: &RetiringPart<'_>) {
+        let staying = self.dead.iter().zip(&self.named).filter(|(dead, named)| !**dead || **named).count();
+        let most = (self.ids.len() / 2).saturating_sub(staying).min(MOST_NAMED);
+        if most == 0 || part.elsewhere.is_empty() {
+            return;
+        }
+        // By which walk last, from 1.
+        let mut walk_of = vec![0u32; self.ids.len()];
+        for path in part.elsewhere {
+            // The other stream lets go of its parts when it likes: what cannot be read is not there.
+            let _ = for_chunks(path, part.header, &[ChunkKind::WALK_SAMPLES], &mut |chunk| {
+                for link in chunk.rows::<WalkSampleRow>()?.rows {
+                    if let Ok(at) = self.ids.binary_search(&link.sample)
+                        && let Some(last) = walk_of.get_mut(at)
+                    {
+                        *last = (*last).max(link.walk.saturating_add(1));
+                    }
+                }
+                Ok(())
+            });
+        }
+        let mut by_walk: BTreeMap<u32, usize> = BTreeMap::new();
+        let at_stake = |((dead, named), walk): &((&bool, &bool), &u32)| **dead && !**named && **walk > 0;
+        let marks = self.dead.iter().zip(&self.named).zip(&walk_of);
+        marks.filter(at_stake).for_each(|(_, walk)| *by_walk.entry(*walk).or_default() += 1);
+        let (mut kept, mut first) = (0, u32::MAX);
+        for (walk, count) in by_walk.into_iter().rev() {
+            kept += count;
+            if kept > most {
+                break;
+            }
+            first = walk;
+        }
+        self.named.iter_mut().zip(&walk_of).for_each(|(named, walk)| *named |= *walk >= first && *walk > 0);
+    }
+
+    fn has(&self, marks: &[bool], id: u64) -> bool {
+        self.ids.binary_search(&id).is_ok_and(|at| marks.get(at) == Some(&true))
+    }
+
+    fn is_dead(&self, id: u64) -> bool {
+        self.has(&self.dead, id)
+    }
+
+    fn is_kept_dead(&self, id: u64) -> bool {
+        self.is_dead(id) && self.has(&self.named, id)
+    }
+
+    fn goes(&self, id: u64) -> bool {
+        self.is_dead(id) && !self.has(&self.named, id)
+    }
+}
+
+fn mark(ids: &[u64], marks: &mut [bool], id: u64) {
+    if let Ok(at) = ids.binary_search(&id)
+        && let Some(mark) = marks.get_mut(at)
+    {
+        *mark = true;
+    }
+}
+
+/// What settings tell apart: the key, and the beginning of what the value says of it where it gives a reason.
+fn setting_key(row: &SettingRow) -> (String, String) {
+    let kind = row.value.split_once(':').map_or("", |(kind, _)| kind);
+    (row.key.clone(), kind.to_owned())
+}
+
+/// Of a part's settings the last ones that no later part says again.
+fn last_settings(part: &RetiringPart<'_>) -> WireResult<Vec<SettingRow>> {
+    let mut last: BTreeMap<(String, String), SettingRow> = BTreeMap::new();
+    for_chunks(part.oldest, part.header, &[ChunkKind::SETTINGS], &mut |chunk| {
+        for row in chunk.rows::<SettingRow>()?.rows {
+            let key = setting_key(&row);
+            if last.len() < MOST_SETTINGS || last.contains_key(&key) {
+                last.insert(key, row);
+            }
+        }
+        Ok(())
+    })?;
+    if !last.is_empty() {
+        for path in part.others {
+            for_chunks(path, part.header, &[ChunkKind::SETTINGS], &mut |chunk| {
+                chunk.rows::<SettingRow>()?.rows.iter().for_each(|row| _ = last.remove(&setting_key(row)));
+                Ok(())
+            })?;
+        }
+    }
+    Ok(last.into_values().collect())
+}
+
+/// What is missing, added up.
+struct LossSums {
+    sums: BTreeMap<(u32, LossReason, Option<u32>), LossRow>,
+    now: u64,
+}
+
+impl LossSums {
+    fn add(&mut self, loss: LossRow) {
+        let key = (loss.what, loss.reason, loss.thread);
+        let sum = self.sums.entry(key).or_insert(LossRow { count: 0, bytes: None, ..loss.clone() });
+        sum.count = sum.count.saturating_add(loss.count);
+        sum.time = sum.time.max(loss.time);
+        sum.bytes = match (sum.bytes, loss.bytes) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (a, b) => a.or(b),
+        };
+    }
+
+    /// So many of a kind go with the part.
+    fn retired(&mut self, kind: ChunkKind, count: u64) {
+        if count > 0 {
+            let what = u32::from(kind.0);
+            self.add(LossRow { time: self.now, what, reason: LossReason::Retired, count, ..LossRow::default() });
+        }
+    }
 }
 
 fn sum_of(sample: &SampleRow) -> OldSamplesRow {
@@ -145,28 +282,39 @@ fn variance_of(sample: &SampleRow) -> u64 {
     ((kib * kib * (1.0 - 1.0 / weight)).ceil() as u64).min(u64::MAX - 1)
 }
 
-fn add(sums: &mut BTreeMap<(u32, Option<u32>, u32), OldSamplesRow>, row: OldSamplesRow, most: usize) {
-    let mut key = (row.class, row.stack, row.thread);
-    let full = sums.len() >= most.min(MOST_SUMS) && !sums.contains_key(&key);
-    if full {
-        key = (u32::MAX, None, u32::MAX);
+/// Sums of samples by class, stack and thread.
+struct OldSums {
+    sums: BTreeMap<(u32, Option<u32>, u32), OldSamplesRow>,
+    most: usize,
+}
+
+impl OldSums {
+    fn new(most: usize) -> OldSums {
+        OldSums { sums: BTreeMap::new(), most: most.min(MOST_SUMS) }
     }
-    let sum = sums.entry(key).or_insert_with(|| OldSamplesRow {
-        class: key.0,
-        stack: key.1,
-        thread: key.2,
-        first: row.first,
-        variance: Some(0),
-        ..OldSamplesRow::default()
-    });
-    sum.samples = sum.samples.saturating_add(row.samples);
-    sum.bytes = sum.bytes.saturating_add(row.bytes);
-    sum.weight = sum.weight.saturating_add(row.weight);
-    sum.weighted_bytes = sum.weighted_bytes.saturating_add(row.weighted_bytes);
-    // Where one of them does not say, the sum does not.
-    sum.variance = sum.variance.zip(row.variance).map(|(a, b)| a.saturating_add(b).min(u64::MAX - 1));
-    sum.first = sum.first.min(row.first);
-    sum.last = sum.last.max(row.last);
+
+    fn add(&mut self, row: OldSamplesRow) {
+        let mut key = (row.class, row.stack, row.thread);
+        if self.sums.len() >= self.most && !self.sums.contains_key(&key) {
+            key = (u32::MAX, None, u32::MAX);
+        }
+        let sum = self.sums.entry(key).or_insert_with(|| OldSamplesRow {
+            class: key.0,
+            stack: key.1,
+            thread: key.2,
+            first: row.first,
+            variance: Some(0),
+            ..OldSamplesRow::default()
+        });
+        sum.samples = sum.samples.saturating_add(row.samples);
+        sum.bytes = sum.bytes.saturating_add(row.bytes);
+        sum.weight = sum.weight.saturating_add(row.weight);
+        sum.weighted_bytes = sum.weighted_bytes.saturating_add(row.weighted_bytes);
+        // Where one of them does not say, the sum does not.
+        sum.variance = sum.variance.zip(row.variance).map(|(a, b)| a.saturating_add(b).min(u64::MAX - 1));
+        sum.first = sum.first.min(row.first);
+        sum.last = sum.last.max(row.last);
+    }
 }
 
 /// The chunks of some kinds in a part of this stream, in order; others are passed over without being read.

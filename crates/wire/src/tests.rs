@@ -578,6 +578,82 @@ fn old_parts_go_and_what_they_held_is_added_up() {
     assert!(names.contains("only.once") && facts.contains("a VM"));
 }
 
+/// Walks in a stream of their own name samples of the bounded one: those stay for the walks that are kept, with their deaths, the newest
+/// walk first and while half of each part goes; what was set last stays too.
+#[test]
+fn what_walks_of_another_stream_name_stays_while_there_is_room() {
+    const MOST: u64 = 1 << 20;
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = TraceOptions { most_bytes: Some(MOST), ..TraceOptions::default() };
+    let mut writer = TraceWriter::create_folder(folder.path(), options).expect("a writer");
+    let beside = TraceOptions { stream: 1, recording: Some(writer.recording()), ..TraceOptions::default() };
+    let mut walks = TraceWriter::create_folder(folder.path(), beside).expect("a stream for walks");
+    let setting = |key: &str, value: &str| SettingRow { time: 1, key: key.into(), value: value.into() };
+    let at_first = [setting("vm", "a fault"), setting("walks", "no room: 1"), setting("walks", "no room: 2")];
+    writer.write(&at_first).expect("written");
+    let mut draws = Draws(9);
+    let mut named: Vec<Vec<u64>> = Vec::new();
+    for round in 0..600u64 {
+        let sample = |i| SampleRow {
+            id: round * 400 + i,
+            time: draws.number(),
+            size: draws.number() >> 24,
+            weight: WEIGHT_ONE,
+            ..SampleRow::default()
+        };
+        let samples: Vec<SampleRow> = (0..400).map(sample).collect();
+        writer.write(&samples).expect("there is always room");
+        // A few of each round, and once all of many rounds, which is more than may stay.
+        if round % 150 == 100 || round == 20 {
+            let of = if round == 20 { 0..8000 } else { round * 400..round * 400 + 50 };
+            let mut walk = walks.begin_walk(WalkStartRow::default()).expect("a walk");
+            let number = walk.number();
+            walk.object(&WalkObject::default(), &[]).expect("listed");
+            let links: Vec<WalkSampleRow> =
+                of.clone().map(|sample| WalkSampleRow { walk: number, object: 0, sample }).collect();
+            walk.rows(&links).expect("written");
+            walk.finish(None).expect("finished");
+            named.push(of.collect());
+        }
+        let deaths: Vec<DeathRow> =
+            samples.iter().map(|s| DeathRow { sample: s.id, time: 7, ..DeathRow::default() }).collect();
+        writer.write(&deaths).expect("written");
+        if round == 300 {
+            writer
+                .write(&[setting("sampling.interval", "4096"), setting("walks", "no more walks: x")])
+                .expect("written");
+        }
+    }
+    assert!(writer.highest <= MOST, "{} bytes", writer.highest);
+    writer.finish("done").expect("finished");
+    walks.finish("done").expect("finished");
+    let (mut there, mut dead, mut old, mut settings) = (BTreeSet::new(), BTreeSet::new(), 0, Vec::new());
+    read_folder(folder.path(), |chunk| match chunk.kind() {
+        ChunkKind::SAMPLES => {
+            for sample in chunk.rows::<SampleRow>().expect("rows").rows {
+                assert!(there.insert(sample.id), "{} twice", sample.id);
+                assert!(!dead.contains(&sample.id), "{} comes behind its death", sample.id);
+            }
+        }
+        ChunkKind::DEATHS => dead.extend(chunk.rows::<DeathRow>().expect("rows").rows.iter().map(|d| d.sample)),
+        ChunkKind::OLD_SAMPLES => {
+            old += chunk.rows::<OldSamplesRow>().expect("rows").rows.iter().map(|sum| sum.samples).sum::<u64>();
+        }
+        ChunkKind::SETTINGS => {
+            settings.extend(chunk.rows::<SettingRow>().expect("rows").rows.into_iter().map(|s| s.value))
+        }
+        _ => {}
+    });
+    assert_eq!(there.len() as u64 + old, 600 * 400, "each is there or added up");
+    let there_of = |of: &[u64]| of.iter().filter(|id| there.contains(id)).count();
+    let found: Vec<usize> = named.iter().map(|of| there_of(of)).collect();
+    assert!(found[1..].iter().all(|n| *n == 50), "{found:?}");
+    assert_eq!(found[0], 0, "what would leave no room goes");
+    assert!(named[1..].iter().flatten().all(|id| dead.contains(id)), "and is dead");
+    settings.sort();
+    assert_eq!(settings, ["4096", "a fault", "no more walks: x", "no room: 2"]);
+}
+
 /// Walks that double: each has room before it is written, for which older ones go; the one for which there is none in any case is left
 /// out, and takes nothing with it.
 #[test]

@@ -47,8 +47,8 @@ const LEAST_PACKED: usize = 64;
 ///
 /// In a folder with a bound (`most_bytes`), the oldest parts go. What later parts need of them is written again first:
 /// names, classes, stacks and facts of the run at the beginning of each part; samples whose objects are alive or stand in a
-/// walk that is left; all other samples added up by class, stack and thread; and how many collections, histograms and
-/// walks went. A walk waits beside the trace until all of it is there and room for it has been made, so the bound holds at
+/// walk that is left (of another stream: the newest of these walks, as long as half of a part goes); what was last set; all other
+/// samples added up by class, stack and thread; and how many collections, histograms and walks went. A walk waits beside the trace until all of it is there and room for it has been made, so the bound holds at
 /// every moment; one for which there is no room even where nothing else is left is left out, and counted.
 pub struct TraceWriter {
     pub(crate) header: PartHeader,
@@ -399,7 +399,7 @@ impl TraceWriter {
             self.definitions.push((offset, length));
             self.definition_bytes = self.definition_bytes.saturating_add(length);
         }
-        if matches!(kind, ChunkKind::SAMPLES | ChunkKind::OLD_SAMPLES | ChunkKind::LOSSES) {
+        if matches!(kind, ChunkKind::SAMPLES | ChunkKind::OLD_SAMPLES | ChunkKind::LOSSES | ChunkKind::SETTINGS) {
             self.again = self.again.saturating_add(length);
         }
         #[cfg(test)]

@@ -67,6 +67,40 @@ fn dumps_recordings_and_trees_become_one_another() {
     assert_eq!(whole(&counts), whole(&before), "{counts}");
 }
 
+/// Collections of trees are those of the recording that is made of them; and what a file does not hold of an input is named.
+#[test]
+fn collections_of_trees_are_kept_and_what_is_left_out_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let said = converted(&["tests/data/anttracks/churn-parallel"], &at("trees.json"));
+    assert!(said.contains("not in the file: what came and went between the points"), "{said}");
+    let trees = at("trees.json").display().to_string();
+    let said = converted(&[&trees], &at("counts.mcity"));
+    assert!(!said.contains("collections"), "{said}");
+    let counts = at("counts.mcity").display().to_string();
+    converted(&[&counts], &at("again.json"));
+    let collections = |name: &str| {
+        let read = std::fs::read_to_string(at(name)).expect("trees");
+        let read: serde_json::Value = serde_json::from_str(&read).expect("JSON");
+        let times = read["times"].as_array().expect("times").iter();
+        times.map(|time| (time["gc"].clone(), time["timestamp"].clone())).collect::<Vec<_>>()
+    };
+    let before = collections("trees.json");
+    assert!(before.len() > 3 && before.iter().all(|(gc, _)| gc.is_object()), "{before:?}");
+    assert_eq!(before, collections("again.json"));
+
+    // Of a recording with samples these are not in trees, and of any input its warnings.
+    let shop = at("shop.mcity");
+    let mut recorded = memory_city_testing::shop::Shop::begin(&shop, TraceOptions::default());
+    recorded.walk(8, 3);
+    recorded.walk(16, 3);
+    drop(recorded);
+    let said = converted(&[&shop.display().to_string()], &at("shop.json"));
+    for named in ["samples of allocations", "the facts of the run, its threads", "1 warnings about the input"] {
+        assert!(said.contains(&format!("not in the file: {named}")), "{named}: {said}");
+    }
+}
+
 /// Trees that are divided by place tell of each class where it was allocated, in a recording too.
 #[test]
 fn places_of_trees_are_frames_of_recordings() {

@@ -4,6 +4,7 @@ use super::{GroupingArgs, with_progress};
 use clap::Args;
 use memory_city_analysis::timeline::{Metric, NodeId, Source, Timeline, are_trees, json, title_of};
 use memory_city_formats::wire::{self, CountStream, StreamCount};
+use memory_city_heap::Amount;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::{FileReaders, Unfinished};
@@ -72,7 +73,21 @@ fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
         if source.is_recorded() {
             left_out.push("what came and went between the points in time".to_owned());
         }
+        if heaps.series().has_samples() {
+            left_out.push("samples of allocations, and who allocated when: `convert -o x.mcity` has them".to_owned());
+        }
+        if wire::are_recordings(&args.paths)? {
+            left_out.push(
+                "the facts of the run, its threads and class loaders, and its collections but those of the points"
+                    .to_owned(),
+            );
+        }
+    } else if wire::are_recordings(&args.paths)? {
+        left_out
+            .push("the facts of the run, its collections, and its samples but what is estimated from them".to_owned());
     }
+    let warnings = source.warnings().len();
+    left_out.extend((warnings > 0).then(|| format!("{warnings} warnings about the input")));
     match source.counts_beside() {
         0 => {}
         counts => {
@@ -114,12 +129,14 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
         let timeline = source.timeline();
         let points = timeline.points();
-        let started = points.iter().map(|point| point.millis).min().unwrap_or(0);
+        // Points that are those of collections count from the start of the program, all others from 1970.
+        let of_collections = points.iter().all(|point| point.gc.as_ref().is_some_and(|gc| gc.end));
+        let started = if of_collections { 0 } else { points.iter().map(|point| point.millis).min().unwrap_or(0) };
         let (file, place) = Unfinished::begin_for(&args.output, FileReaders::OwnerAlone)?;
         let facts = [
             ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
             ("recording.started", started.to_string()),
-            ("recording.mode", "converted".to_owned()),
+            ("recording.mode", wire::CONVERTED.to_owned()),
             ("converted.from", title_of(&args.paths)),
         ];
         let mut stream = CountStream::on_file(file, &args.output, &facts)?;
@@ -142,7 +159,14 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
                 let (class, frames) = (&place.0, &place.1);
                 StreamCount { class, frames, objects, bytes }
             });
-            stream.write(time, false, rows)?;
+            let gc = match &point.gc {
+                Some(gc) if of_collections => {
+                    let duration = gc.duration.saturating_mul(1_000_000);
+                    Some(stream.collection(time.saturating_sub(duration), gc)?)
+                }
+                _ => None,
+            };
+            stream.write(time, gc, false, rows)?;
         }
         stream.finish("all was converted")?;
         place.complete(&args.output)?;
@@ -158,9 +182,14 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
             Source::Heaps(_) => true,
         };
         left_out.extend(has_references.then(|| "what refers to what: there are no objects to refer".to_owned()));
-        if points.iter().any(|point| point.gc.is_some()) {
-            left_out.push("the collections of the points in time".to_owned());
+        if !of_collections && points.iter().any(|point| point.gc.is_some()) {
+            left_out.push("the collections of the points in time, of which not each is the end of one".to_owned());
         }
+        if points.iter().any(|point| point.unreachable != Amount::default()) {
+            left_out.push("garbage, which is counted apart".to_owned());
+        }
+        let warnings = source.warnings().len();
+        left_out.extend((warnings > 0).then(|| format!("{warnings} warnings about the input")));
         warn(&source.warnings());
         Ok((left_out, points.len()))
     })?;

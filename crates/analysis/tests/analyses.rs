@@ -326,7 +326,7 @@ fn the_report_of_counts_by_class_says_what_they_lack() {
     let of = |class, objects| StreamCount { class, frames: &[], objects, bytes: 16 * objects };
     for time in 0..3 {
         let counts = [of("shop.cache.Entry", 10 + 1000 * time), of("shop.Main", 1), of("byte[]", 7)];
-        stream.write(1_000_000_000 * (time + 1), true, counts).expect("written");
+        stream.write(1_000_000_000 * (time + 1), None, true, counts).expect("written");
     }
     stream.finish("done").expect("ended");
     let source = Source::open(&[path], AUTO, GroupOptions::default(), &Progress::new()).expect("counts");

@@ -18,6 +18,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+/// The end of a recording takes less.
+const END: u64 = 64 << 10;
+
 #[derive(Args)]
 #[command(after_help = "  memory-city watch 4711 --every 10s --for 10m\n  memory-city report NAME-TIME.mcity\n\n\
     A histogram stops the program for about 0.05 s for a million objects; with --live for a full collection.")]
@@ -28,6 +31,9 @@ pub struct WatchArgs {
     /// The time from one histogram to the next
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     every: Duration,
+    /// How large the file may be, MB: histograms come the more rarely the fuller it is, half as often behind each half of what is left
+    #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    max_size: u64,
     /// For how long (default: until Ctrl+C, or the program ends)
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     length: Option<Duration>,
@@ -51,6 +57,7 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
     let mut file = begin(&path, program, found.as_ref().map_or("", |j| &j.version))?;
     let (asked, started) = (Progress::new(), Instant::now());
     let mut taken = 0u64;
+    let mut room = WatchedRoom::new(args.max_size << 20, file.bytes());
     let result = interrupt::cancels_as_asked(&asked, || {
         loop {
             let begun = Instant::now();
@@ -69,7 +76,7 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
             }
             let counts =
                 rows.iter().map(|(class, &(objects, bytes))| StreamCount { class, frames: &[], objects, bytes });
-            file.write(file.now(), !args.live, counts)?;
+            file.write(file.now(), None, !args.live, counts)?;
             taken += 1;
             let (objects, bytes) = rows.values().fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
             eprintln!(
@@ -78,7 +85,15 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
                 bytes_text(bytes),
                 begun.elapsed().as_secs_f64()
             );
-            let next = begun + args.every;
+            let before = room.times;
+            if !room.has_more_at(file.bytes()) {
+                return Ok("the file is as large as it may be");
+            }
+            let every = args.every.saturating_mul(room.times);
+            if room.times > before {
+                eprintln!("From now on a histogram every {} s: the file fills up (--max-size)", every.as_secs_f64());
+            }
+            let next = begun + every;
             while Instant::now() < next {
                 if asked.check().is_err() || args.length.is_some_and(|most| started.elapsed() >= most) {
                     return Ok("watching was ended");
@@ -94,6 +109,33 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
     file.finish(reason)?;
     eprintln!("Open it:  memory-city open {0}\n     or:  memory-city report {0}", path.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// How much room a file has for histograms.
+struct WatchedRoom {
+    most: u64,
+    at: u64,
+    /// What the largest histogram took.
+    largest: u64,
+    /// So many times as rare as they were asked for they come by now: twice with every half of what was left.
+    times: u32,
+}
+
+impl WatchedRoom {
+    fn new(most: u64, at: u64) -> WatchedRoom {
+        WatchedRoom { most, at, largest: 0, times: 1 }
+    }
+
+    /// The file has grown to so many bytes by one histogram: whether another one has room.
+    fn has_more_at(&mut self, bytes: u64) -> bool {
+        self.largest = self.largest.max(bytes.saturating_sub(self.at));
+        self.at = bytes;
+        let left = self.most.saturating_sub(bytes);
+        let halves = (self.most / left.max(1)).max(1).ilog2();
+        self.times = self.times.max(1 << halves.min(20));
+        // Heaps may have more classes the next time.
+        left >= 2 * self.largest + END
+    }
 }
 
 /// Objects and bytes by the VM's name of the class. Classes of one name from several loaders are one.
@@ -132,6 +174,23 @@ fn begin(path: &Path, program: &str, version: &str) -> Result<CountStream> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_fills_up_takes_ever_longer_and_keeps_its_bound() {
+        let most = 1 << 20;
+        let mut room = WatchedRoom::new(most, 500);
+        let (mut bytes, mut hours, mut before) = (500, 0, 1);
+        while room.has_more_at(bytes) {
+            assert!(room.times == before || room.times == 2 * before, "{} behind {before}", room.times);
+            before = room.times;
+            hours += u64::from(room.times);
+            bytes += 9000 + bytes % 1000;
+        }
+        assert!(bytes + END <= most && bytes > most / 10 * 9, "{bytes}");
+        // Of hourly ones there would be 113.
+        assert!(hours > 220 && room.times >= 8, "{hours} at {}", room.times);
+        assert!(!WatchedRoom::new(1000, 0).has_more_at(900));
+    }
 
     #[test]
     fn histograms_of_jvms_are_read() {

@@ -23,13 +23,16 @@ pub(super) fn trees_of_recording(paths: &[PathBuf], progress: &Progress) -> Resu
     for time in &counted.times {
         progress.check()?;
         let name = if counted.is_estimate { "Heap, estimated from samples" } else { "Heap" };
-        let line = json!({
+        let mut line = json!({
             "format": "memory-city",
             "version": 1,
             "label": time.label,
             "timestamp": time.millis,
             "tree": tree(time, name),
         });
+        if let Some(gc) = &time.gc {
+            line["gc"] = json!(gc);
+        }
         text.extend_from_slice(line.to_string().as_bytes());
         text.push(b'\n');
     }
@@ -108,6 +111,7 @@ mod tests {
         let time = CountedTime {
             millis: 1,
             label: "x".into(),
+            gc: None,
             classes: vec![
                 class("byte[]", None, 3),
                 class("app.Main$$Lambda/0x01.2", None, 1),

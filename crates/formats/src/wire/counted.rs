@@ -5,13 +5,16 @@ use super::names::stack_in;
 use super::origins::Provenance;
 use super::sampled::{FollowedShare, weight_of};
 use super::scan::{Scan, error_of};
+use super::series::gc_point;
 use crate::counts::{ClassCounts, ClassPlace, CountCourse, CountMoment, joined_by, without_its_address};
+use crate::event::GcKind;
+use crate::series::GcPoint;
 use ahash::AHashMap;
 use memory_city_heap::Amount;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{ClassRow, CountRow, RunRow, TraceOptions, TraceTables, TraceWriter};
+use memory_city_wire::{ClassRow, CollectionKind, CountRow, GcRow, RunRow, TraceOptions, TraceTables, TraceWriter};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -37,6 +40,9 @@ pub struct CountedTime {
     pub millis: u64,
     /// What it is, for people.
     pub label: String,
+    /// The collection at whose end it was counted: of recordings that were made of trees which say so. Times are since the start of the
+    /// program then.
+    pub gc: Option<GcPoint>,
     /// Sorted by class and place, each once.
     pub classes: Vec<CountedClass>,
 }
@@ -54,6 +60,8 @@ pub struct CountedTimes {
     pub warnings: Vec<Warning>,
 }
 
+/// How recordings came to be that were made of something else.
+pub const CONVERTED: &str = "converted";
 /// So many times are made of samples at most.
 const MOST_TIMES: usize = 60;
 /// So many rows in all: a few bytes may say that there are millions.
@@ -101,6 +109,9 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     if times.is_empty() {
         return Ok(None);
     }
+    if let Some(counts) = histograms.as_ref().filter(|_| !is_estimate) {
+        tell_collections(&scan, &counts.moments, &mut times);
+    }
     let message = match (is_estimate, &histograms) {
         (true, beside) => {
             let samples = scan.samples.len();
@@ -128,12 +139,25 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     Ok(Some(CountedTimes { times, is_estimate, histograms, warnings: [vec![said], trouble].concat() }))
 }
 
+/// Says of which collections the times are: those that somebody else has told. A recorder's histograms are at any time after the last one.
+fn tell_collections(scan: &Scan, moments: &[CountMoment], times: &mut [CountedTime]) {
+    if scan.run.get("recording.mode").is_none_or(|mode| mode != CONVERTED) {
+        return;
+    }
+    let of = |moment: &CountMoment| gc_point(scan, true, scan.gcs.get(&moment.gc?)?);
+    let found: Option<Vec<GcPoint>> = moments.iter().take(times.len()).map(of).collect();
+    for (time, gc) in times.iter_mut().zip(found.into_iter().flatten()) {
+        time.gc = Some(gc);
+    }
+}
+
 /// Writes class histograms as a recording of one stream, in chunks that readers see as soon as they are there.
 pub struct CountStream {
     writer: TraceWriter,
     tables: TraceTables,
     classes: AHashMap<String, u32>,
     taken: u64,
+    collections: u64,
 }
 
 /// A row of a histogram that is written.
@@ -159,7 +183,13 @@ impl CountStream {
         let mut writer = TraceWriter::on_file(file, path, TraceOptions::default()).map_err(error_of)?;
         let row = |(key, value): &(&str, String)| RunRow { key: (*key).to_owned(), value: value.clone() };
         writer.write(&facts.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
-        Ok(CountStream { writer, tables: TraceTables::new(MOST_NAMES), classes: AHashMap::default(), taken: 0 })
+        Ok(CountStream {
+            writer,
+            tables: TraceTables::new(MOST_NAMES),
+            classes: AHashMap::default(),
+            taken: 0,
+            collections: 0,
+        })
     }
 
     /// Nanoseconds since the recording began.
@@ -167,13 +197,46 @@ impl CountStream {
         self.writer.now()
     }
 
-    /// Writes what was counted at a time: each class and call chain once. `garbage` says that what no root reaches is counted too.
+    /// Bytes that have been written.
+    pub fn bytes(&self) -> u64 {
+        self.writer.bytes()
+    }
+
+    /// Writes a collection, at whose end there is a histogram; `start` is nanoseconds since the recording began. Its number in the
+    /// recording, for [`CountStream::write`].
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn collection(&mut self, start: u64, gc: &GcPoint) -> Result<u64> {
+        let number = self.collections;
+        self.collections += 1;
+        let row = GcRow {
+            number,
+            start,
+            duration: gc.duration.saturating_mul(1_000_000),
+            kind: match gc.kind {
+                GcKind::Minor => CollectionKind::Minor,
+                GcKind::Major => CollectionKind::Major,
+            },
+            cause: self.tables.string(&gc.cause),
+            freed: gc.freed,
+            source_number: Some(u64::from(gc.number)),
+            ..GcRow::default()
+        };
+        self.tables.write_new(&mut self.writer).map_err(error_of)?;
+        self.writer.write(&[row]).map_err(error_of)?;
+        Ok(number)
+    }
+
+    /// Writes what was counted at a time: each class and call chain once. `garbage` says that what no root reaches is counted too, `gc` is
+    /// the last collection before, where that is known.
     ///
     /// # Errors
     /// When the disk refuses.
     pub fn write<'a>(
         &mut self,
         time: u64,
+        gc: Option<u64>,
         garbage: bool,
         counts: impl IntoIterator<Item = StreamCount<'a>>,
     ) -> Result<()> {
@@ -193,7 +256,7 @@ impl CountStream {
                 }
             };
             let stack = stack_in(&mut self.tables, frames);
-            let known = CountRow { histogram: self.taken, time, class, stack, garbage, ..CountRow::default() };
+            let known = CountRow { histogram: self.taken, time, gc, class, stack, garbage, ..CountRow::default() };
             rows.push(CountRow { objects, bytes, ..known });
         }
         let count = rows.len() as u32;
@@ -267,7 +330,7 @@ fn expanded(moments: &[CountMoment], courses: &[(CountedPlace, &[(u32, Amount)])
             Some(CountedClass { class: Arc::clone(class), frames: frames.clone(), objects, bytes })
         };
         let classes = now.iter().filter_map(class).collect();
-        times.push(CountedTime { millis: moment.millis, label: format!("Histogram {}", at + 1), classes });
+        times.push(CountedTime { millis: moment.millis, label: format!("Histogram {}", at + 1), gc: None, classes });
     }
     let left_out = moments.len() - times.len();
     (times, left_out)
@@ -319,6 +382,7 @@ fn estimates(scan: &Scan, provenance: &Provenance, started: u64, progress: &Prog
         times.push(CountedTime {
             millis: started.saturating_add(time / 1_000_000),
             label: format!("Estimate {}", number + 1),
+            gc: None,
             classes,
         });
         if rows > MOST_ROWS {
@@ -342,7 +406,7 @@ mod tests {
         let stack = ["app.Io.read(int) line 7", "app.Main.main(String[]):3"];
         for more in [0, 4] {
             let counts = [of(&stack, 3), of(&stack[1..], 5 + more), of(&[], 2)];
-            stream.write(1_000_000 * more, false, counts).expect("written");
+            stream.write(1_000_000 * more, None, false, counts).expect("written");
         }
         stream.finish("done").expect("ended");
         let counted = counted(std::slice::from_ref(&path), &Progress::new()).expect("it opens").expect("counts");
@@ -368,8 +432,8 @@ mod tests {
         let file = File::create(&path).expect("a file");
         let mut stream = CountStream::on_file(file, &path, &[("recording.started", "1000".into())]).expect("begun");
         let of = |class, objects, bytes| StreamCount { class, frames: &[], objects, bytes };
-        stream.write(2_000_000_000, true, [of("app.Main", 1, 16), of("byte[]", 3, 99)]).expect("written");
-        stream.write(5_000_000_000, true, [of("byte[]", 7, 200), of("app.Late[]", 2, 48)]).expect("written");
+        stream.write(2_000_000_000, None, true, [of("app.Main", 1, 16), of("byte[]", 3, 99)]).expect("written");
+        stream.write(5_000_000_000, None, true, [of("byte[]", 7, 200), of("app.Late[]", 2, 48)]).expect("written");
         stream.finish("done").expect("ended");
         let counted = counted(std::slice::from_ref(&path), &Progress::new()).expect("it opens").expect("counts");
         let class =

@@ -30,7 +30,7 @@ use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use std::path::Path;
 
-pub use counted::{CountStream, CountedClass, CountedTime, CountedTimes, StreamCount, counted};
+pub use counted::{CONVERTED, CountStream, CountedClass, CountedTime, CountedTimes, StreamCount, counted};
 pub use folder::RecordingFolder;
 pub use join::{are_recordings, join};
 pub use save::{SavedRecording, SavedWalk, save};

@@ -1,6 +1,7 @@
 //! Any series as a recording: each of its points becomes a walk. What a recording cannot hold is named.
 
 use super::cohorts;
+use super::counted::CONVERTED;
 use super::names::stack_in;
 use super::scan::error_of;
 use super::walks::SeenWalk;
@@ -143,7 +144,7 @@ impl Saver {
         let fact = |key: &str, value: String| RunRow { key: key.into(), value };
         let mut facts = vec![
             fact("recording.started", started.to_string()),
-            fact("recording.mode", "converted".into()),
+            fact("recording.mode", CONVERTED.into()),
             fact("converted.from", source),
         ];
         if series.recording().is_some() {

@@ -104,7 +104,7 @@ pub(super) fn fact(scan: &Scan, key: &str) -> Option<u64> {
 fn points(scan: &Scan) -> Vec<SnapshotInfo> {
     let gc_of = |walk: &WalkPlace| {
         let row = scan.gcs.get(&walk.start.gc?)?;
-        gc_point(scan, walk, row)
+        gc_point(scan, !walk.start.before_gc, row)
     };
     // Points with a collection count time from the start of the program, others from 1970: one or the other for all.
     let gcs: Vec<Option<GcPoint>> = scan.walks.iter().map(gc_of).collect();
@@ -134,7 +134,8 @@ fn millis(scan: &Scan, time: u64, since_start: bool) -> u64 {
     began.saturating_add(time / 1_000_000)
 }
 
-fn gc_point(scan: &Scan, walk: &WalkPlace, (stream, row): &(u16, GcRow)) -> Option<GcPoint> {
+/// A collection as a point in time has it: its end, or its start.
+pub(super) fn gc_point(scan: &Scan, end: bool, (stream, row): &(u16, GcRow)) -> Option<GcPoint> {
     let kind = match row.kind {
         CollectionKind::Minor => GcKind::Minor,
         CollectionKind::Major => GcKind::Major,
@@ -148,7 +149,7 @@ fn gc_point(scan: &Scan, walk: &WalkPlace, (stream, row): &(u16, GcRow)) -> Opti
         kind,
         cause: cause.unwrap_or_else(|| "unknown cause".to_owned()),
         duration: row.duration / 1_000_000,
-        end: !walk.start.before_gc,
+        end,
         freed: row.freed,
     })
 }

@@ -55,7 +55,11 @@ fn update(
             let of = *of;
             sites.job = None;
             match outcome {
-                Ok(Ok(shares)) => sites.known = Some((of, shares.map(Arc::new))),
+                Ok(Ok(shares)) => {
+                    let first = shares.as_ref().and_then(|shares| shares.places.first());
+                    tracing::debug!("allocated: {}", first.map_or("not known", |share| &share.place));
+                    sites.known = Some((of, shares.map(Arc::new)));
+                }
                 Ok(Err(Error::Cancelled)) => {}
                 Ok(Err(error)) => {
                     tracing::warn!("allocation sites cannot be read: {error}");
@@ -68,7 +72,7 @@ fn update(
             }
         }
     }
-    let sampled = open.source.heaps().is_some_and(|history| history.series().has_samples());
+    let sampled = open.source.may_have_samples();
     let Some(node) = selection.node().filter(|_| sampled) else {
         sites.job = None;
         return;

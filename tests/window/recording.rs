@@ -226,7 +226,14 @@ fn a_live_city_is_grouped_anew_and_goes_on() {
     session.expect("city: Leaks, recorded");
     wait_for("two walks", || walks(&folder) >= 2);
     session.rest();
-    let sent = session.screenshot("live-4-sent");
+    // Also of the walks that are sent it is known where what is selected was allocated.
+    take_from_palette(&mut session, "Leaks$Person");
+    session.expect("selected: Heap#");
+    session.expect("allocated: Leaks.");
+    session.rest();
+    let sent = session.shown("live-4-sent");
+    session.key("Escape");
+    session.rest();
 
     // By thread. Most objects were not sampled, and the program has one thread of its own.
     take_from_palette(&mut session, "Group by Allocating thread");

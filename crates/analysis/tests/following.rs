@@ -1,5 +1,6 @@
 //! A recording that goes on is followed under any grouping: what was read stays, and of the walks only those that are new are read.
 
+use memory_city_analysis::analyses::sampled_shares;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::json::TreesOfRecording;
 use memory_city_analysis::timeline::{
@@ -203,7 +204,26 @@ fn sent_trees_of_a_recording_are_grouped_anew() {
     assert_eq!(again.timeline().times(), 2, "with what has come since");
     assert_eq!(again.followed_recording(), Some(&recording));
 
+    // Where what is selected was allocated is told by the recording that they were made of, at the walk that they are.
+    let label = followed.timeline().points()[0].label.clone();
+    let text = format!(
+        r#"{{"format":"memory-city","version":1,"times":[{{"label":"{label}","tree":{{"children":[{{"name":"shop","role":"Package",
+        "children":[{{"name":"Cart","role":"Type","objects":4,"bytes":96}}]}}]}}}},{{"label":"gone","tree":{{"children":[
+        {{"name":"shop","role":"Package","children":[{{"name":"Cart","role":"Type","objects":9,"bytes":216}}]}}]}}}}]}}"#
+    );
+    let file = temporary.path().join("walks.json");
+    std::fs::write(&file, text).expect("written");
+    let mut trees = json::read(&[file], &Progress::new()).expect("trees");
+    trees.recording = Some(TreesOfRecording { recording: recording.clone(), grouping: "package-type".into() });
+    let source = Source::Trees(trees);
+    let carts = source.timeline().nodes().find(|&node| source.timeline().name(node) == "Cart").expect("carts");
+    let shares = |time| sampled_shares(&source, carts, time, &Progress::new()).expect("read");
+    let found = shares(0).expect("samples");
+    assert_eq!((found.class.as_str(), found.samples), ("shop.Cart", 2));
+    assert_eq!(shares(1), None, "that walk is not there");
+
     let others = sent(None);
+    assert!(!others.may_have_samples());
     assert!(!others.can_regroup() && regroup(&others).is_err());
     let another = RecordingFolder { recording: [7; 16], ..recording.clone() };
     let refused = regroup(&sent(Some(another))).err().expect("another recording");

@@ -133,14 +133,16 @@ pub struct SampledShare {
 /// When a file has changed since, or the work was cancelled.
 pub fn sampled_shares(document: &Source, node: NodeId, t: usize, progress: &Progress) -> Result<Option<SampledShares>> {
     let timeline = document.timeline();
-    let Some(history) = document.heaps().filter(|h| h.series().has_samples()) else { return Ok(None) };
-    let Some(sampled) = history.series().sampled(&[history.moment(t)], progress)? else { return Ok(None) };
+    let Some((series, at)) = document.samples_at(t, progress)? else { return Ok(None) };
+    let Some(sampled) = series.sampled(&[at], progress)? else { return Ok(None) };
     let domain = Arc::clone(registry().domain());
     let places = Places::of(&sampled, Some(&domain));
     let path = timeline.path(node);
     if let Some(class) = path.iter().rev().find_map(|&node| class_of(timeline, node)) {
         return Ok(Some(shares_of_class(&class, &sampled, &places)));
     }
+    // Trees that were sent have no objects to be looked for.
+    let Some(history) = document.heaps() else { return Ok(None) };
     let inside = history.objects_of(t, &[node], progress)?.objects;
     let name = timeline.name(node);
     Ok(Some(shares_of(name, &sampled, &places, |sample, _| inside.contains(sample.object.0))))

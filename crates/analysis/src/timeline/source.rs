@@ -216,6 +216,27 @@ impl Source {
         }
     }
 
+    /// The series with the samples of a point in time, and which point of it that is. Of trees that somebody sends it is the recording that
+    /// they were made of, which is read when it is asked for the first time. `None` where there are no samples.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the work was cancelled.
+    pub fn samples_at(&self, time: usize, progress: &Progress) -> Result<Option<(Arc<dyn HeapSeries>, usize)>> {
+        let found = match self {
+            Source::Heaps(history) => Some((Arc::clone(history.series()), history.moment(time))),
+            Source::Trees(trees) => trees.walk(time, progress)?,
+        };
+        Ok(found.filter(|(series, _)| series.has_samples()))
+    }
+
+    /// Whether there are samples, as far as that is known without reading anything.
+    pub fn may_have_samples(&self) -> bool {
+        match self {
+            Source::Heaps(history) => history.series().has_samples(),
+            Source::Trees(trees) => trees.recording.is_some(),
+        }
+    }
+
     /// The same source with what has come since: see [`History::grown`].
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use super::{FORMAT, POINTED_FROM_FOLDER, POINTS_TO_FOLDER, VERSION, identify, tr
 use crate::timeline::all_references::TimeReferences;
 use crate::timeline::references::ReferenceMap;
 use crate::timeline::{NodeId, TimePoint, Timeline};
+use memory_city_formats::HeapSeries;
 use memory_city_formats::counts::ClassCounts;
 use memory_city_formats::wire::RecordingFolder;
 use memory_city_heap::error::{Error, Result, Warning};
@@ -20,7 +21,7 @@ use memory_city_heap::progress::Progress;
 use serde::de::DeserializeSeed;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Of which recording trees are, while it goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct JsonSource {
     pub(crate) counts_are_beside: bool,
     /// The recording that they were made of, where that is here as well.
     pub recording: Option<TreesOfRecording>,
+    /// Its walks, when they have been asked for.
+    walks: OnceLock<Arc<dyn HeapSeries>>,
     references: JsonReferences,
     /// Nodes by keys of their own.
     keys: HashMap<Arc<str>, NodeId>,
@@ -60,9 +63,28 @@ impl JsonSource {
             counts: None,
             counts_are_beside: false,
             recording: None,
+            walks: OnceLock::new(),
             references: JsonReferences::default(),
             keys: HashMap::new(),
         }
+    }
+
+    /// The recording that the trees were made of, and its point in time that a time of theirs is; `None` where there is none, or it has
+    /// let go of that. Reads it when it is asked for the first time.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the work was cancelled.
+    pub(crate) fn walk(&self, time: usize, progress: &Progress) -> Result<Option<(Arc<dyn HeapSeries>, usize)>> {
+        let (Some(of), Some(point)) = (&self.recording, self.timeline.points().get(time)) else { return Ok(None) };
+        let series = match self.walks.get() {
+            Some(series) => Arc::clone(series),
+            None => {
+                let opened = Arc::from(of.recording.open(progress)?);
+                Arc::clone(self.walks.get_or_init(|| opened))
+            }
+        };
+        let found = series.points().iter().position(|other| other.label == point.label);
+        Ok(found.map(|at| (series, at)))
     }
 
     /// The node of a key: one of its own, or its path of names.
@@ -366,6 +388,7 @@ impl Collector {
             counts: None,
             counts_are_beside: false,
             recording: None,
+            walks: OnceLock::new(),
             references,
             keys: keys.find,
         })

@@ -6,17 +6,18 @@
 //!
 //! Last, pictures without a window.
 //! `cargo bench --bench frame`; with `-- small` without the million, with `-- 10000` cities of that many alone, with `-- render` pictures
-//! without a window alone.
+//! without a window alone, with `-- reactions` what a large city takes to answer.
 
-use bevy::prelude::DetectChangesMut as _;
+use bevy::prelude::{DetectChangesMut as _, World};
 use glam::Vec3;
 use memory_city::viewer::capture::{Shot, Studio};
 use memory_city::viewer::document::{Arrival, Draft};
 use memory_city::viewer::panels::PanelState;
+use memory_city::viewer::selection::{MarkNote, Marks, Selection};
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views::{self, CameraRig, City, Sharpness, Shown};
 use memory_city_analysis::group::GroupOptions;
-use memory_city_analysis::timeline::{History, Source};
+use memory_city_analysis::timeline::{History, NodeId, Source, Timeline};
 use memory_city_formats::{HeapSeries, SnapshotInfo};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -59,6 +60,9 @@ fn main() {
     println!("drawing with {}\n", studio.adapter);
     if std::env::args().any(|a| a == "render") {
         return without_window(&mut studio, small);
+    }
+    if std::env::args().any(|a| a == "reactions") {
+        return reactions(&mut studio, only.unwrap_or(1_000_000));
     }
     println!(
         "| buildings | size | frame | boxes drawn | bare draw (ms) | ours (ms) | ratio | bare, processor (ms) | ours | ratio |"
@@ -161,9 +165,10 @@ fn reactions(studio: &mut Studio, buildings: usize) {
         let mut work = Vec::new();
         let step = |work: &mut Vec<f64>| {
             let mut another = City::new(&city.timeline, &settings);
-            another.states(from);
+            another.told(from);
             let (start, began) = (Instant::now(), processor_time());
-            another.states(to);
+            // The states, and what the legend counts of them.
+            another.told(to);
             let took = start.elapsed().as_secs_f64() * 1e3;
             work.push(processor_time() - began);
             took
@@ -183,6 +188,53 @@ fn reactions(studio: &mut Studio, buildings: usize) {
         );
     }
     println!("| a time that was shown before | {:.4} | | | | |", least(|| drop(city.states(1))));
+    let (timeline, nodes) = (Arc::clone(&city.timeline), city.growing.clone());
+    answers(studio, &timeline, &nodes);
+}
+
+/// What a frame takes in which the mouse, the selection or marks come to be elsewhere, without drawing the city: that is the rest of the
+/// frame, and the same for all. What is found behind frames (references, allocation sites) is waited for in between.
+fn answers(studio: &mut Studio, timeline: &Timeline, nodes: &[NodeId]) {
+    studio.leave_out(true);
+    let mut taken = |change: &mut dyn FnMut(&mut World, usize)| {
+        let mut times = Vec::new();
+        for i in 0..20 {
+            for i in 0..200 {
+                if i >= 4 && !studio.waits() {
+                    break;
+                }
+                studio.frame();
+            }
+            change(studio.app().world_mut(), i);
+            let start = Instant::now();
+            studio.frame();
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        (times.iter().copied().fold(f64::INFINITY, f64::min), median(times))
+    };
+    let nothing = taken(&mut |_, _| ());
+    println!(
+        "\n| a frame of it without the city, in which | least (ms) | median (ms) | least, more than nothing |\n|---|---|---|---|"
+    );
+    println!("| nothing happens | {:.2} | {:.2} | |", nothing.0, nothing.1);
+    let node = |i: usize| nodes[i % nodes.len().clamp(1, 50)];
+    let changes: [(&str, &mut dyn FnMut(&mut World, usize)); 4] = [
+        ("the mouse comes to another building", &mut |world, i| {
+            world.resource_mut::<Selection>().pointed = Some(node(i));
+        }),
+        ("another building is selected", &mut |world, i| world.resource_mut::<Selection>().select(timeline, node(i))),
+        ("three others are selected", &mut |world, i| {
+            world.resource_mut::<Selection>().select_all(timeline, (0..3).map(|more| node(i + more)));
+        }),
+        ("another building is marked", &mut |world, i| {
+            world.resource_mut::<Marks>().replace(timeline, [(timeline.key(node(i)), MarkNote::default())].into());
+        }),
+    ];
+    for (what, change) in changes {
+        let took = taken(change);
+        println!("| {what} | {:.2} | {:.2} | {:.2} |", took.0, took.1, took.0 - nothing.0);
+    }
+    studio.leave_out(false);
 }
 
 /// Runs of which the least counts.

@@ -10,7 +10,7 @@ use memory_city::viewer::capture::{CameraView, Shot, Studio};
 use memory_city::viewer::clock::Clock;
 use memory_city::viewer::loading::open_document;
 use memory_city::viewer::panels::PanelState;
-use memory_city::viewer::selection::Selection;
+use memory_city::viewer::selection::{MarkNote, Marks, Selection};
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views::{self, CameraRig, City, Sharpness, Shown};
 use memory_city_heap::progress::Progress;
@@ -169,10 +169,64 @@ fn a_step_that_looks_at_what_changes_shows_what_a_whole_one_shows() {
         stepped.reverse_see_through();
         stepped.reverse_see_through();
         stepped.states(from);
-        let stepped = stepped.states(to);
-        let whole = City::new(timeline, &settings).states(to);
+        // What the legend counts goes on from there too.
+        stepped.told(from);
+        let (stepped, counted) = (stepped.states(to), stepped.told(to).0);
+        let mut another = City::new(timeline, &settings);
+        let whole = another.states(to);
         assert!(stepped.records.records == whole.records.records, "{from} to {to}");
+        assert_eq!(counted, another.told(to).0, "{from} to {to}");
+        let plots = 0..another.plan.plots.len();
+        let there = plots.filter(|&plot| !another.plan.is_more(plot) && whole.of(plot).side > 0).count();
+        assert_eq!(counted.buildings() as usize, there, "at {to}");
     }
+}
+
+/// Boxes with a paint of their own are written alone: what is on screen when marks and selections have come and gone is what is there
+/// when they are the first.
+#[test]
+fn marks_that_come_and_go_leave_what_was_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("city.jsonl");
+    write_city(&file, 12);
+    let settings = Settings { prune: false, labels: false, ..Settings::default() };
+    let draft = |settings: &Settings| {
+        let files = std::slice::from_ref(&file);
+        open_document(files, settings, &views::preparations(settings), &Progress::new()).expect("it opens")
+    };
+    // Marked and selected buildings, by number.
+    let shown = |studio: &mut Studio, marked: &[usize], chosen: &[usize]| {
+        let (timeline, nodes) = {
+            let city = studio.app().world().resource::<Shown>().0.as_ref().expect("a city");
+            let nodes = city.timeline.nodes().filter(|&node| city.plan.plot_of(node).is_some()).collect::<Vec<_>>();
+            (std::sync::Arc::clone(&city.timeline), nodes)
+        };
+        let note =
+            |(colour, at): (usize, &usize)| (timeline.key(nodes[*at]), MarkNote { colour, ..MarkNote::default() });
+        let notes = marked.iter().enumerate().map(note).collect();
+        studio.app().world_mut().resource_mut::<Marks>().replace(&timeline, notes);
+        let mut selection = studio.app().world_mut().resource_mut::<Selection>();
+        selection.select_all(&timeline, chosen.iter().map(|&at| nodes[at]));
+        (0..3).for_each(|_| studio.frame());
+        studio.frame_picture().expect("a picture")
+    };
+    let start = |settings: &Settings| {
+        let mut studio = Studio::new(SIZE, 1).expect("a GPU, if only in software");
+        studio.show(draft(settings));
+        studio.shoot(&Shot { panels: false, ..Shot::of(SIZE, settings) }).expect("a picture");
+        studio
+    };
+    let mut studio = start(&settings);
+    let plain = shown(&mut studio, &[], &[]);
+    let steps: [(&[usize], &[usize]); 4] =
+        [(&[0, 7, 2000], &[]), (&[7], &[0, 1, 2999]), (&[], &[1, 2]), (&[2999], &[])];
+    for (marked, chosen) in steps {
+        let now = shown(&mut studio, marked, chosen);
+        assert!(now != plain, "{marked:?} and {chosen:?} are seen");
+        let first = shown(&mut start(&settings), marked, chosen);
+        assert!(now == first, "{marked:?} and {chosen:?}");
+    }
+    assert!(shown(&mut studio, &[], &[]) == plain, "and nothing is left of them");
 }
 
 #[test]

@@ -338,6 +338,8 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         _ => args.select,
     };
     let shot = Shot {
+        // A picture of another size has text of another size.
+        scale: view.as_ref().filter(|view| args.size.is_none_or(|size| size == view.size)).and_then(ViewFile::scale),
         size: args.size.or(view.as_ref().map(|view| view.size)).unwrap_or((1600, 900)),
         time: args.time.map(|t| t as usize).or(view.as_ref().map(|view| view.time)).map(|t| t - 1),
         select,

@@ -65,6 +65,8 @@ pub enum CameraView {
 pub struct Shot {
     /// Width and height, pixels.
     pub size: (u32, u32),
+    /// Pixels of a point, which text and panels are measured in; when `None` as in a window that fills a screen of this height.
+    pub scale: Option<f32>,
     /// Index of the point in time; the last when `None`.
     pub time: Option<usize>,
     /// Keys of the selected groups; the references of the first are shown.
@@ -90,6 +92,7 @@ impl Shot {
     pub fn of(size: (u32, u32), settings: &Settings) -> Shot {
         Shot {
             size,
+            scale: None,
             time: None,
             select: Vec::new(),
             view: CameraView::Home,
@@ -129,6 +132,7 @@ pub struct Studio {
     target: Handle<Image>,
     camera: Entity,
     size: (u32, u32),
+    scale: Option<f32>,
     /// Name of the GPU it draws with.
     pub adapter: String,
 }
@@ -155,9 +159,9 @@ impl Studio {
         app.cleanup();
         let target = app.world_mut().resource_mut::<Assets<Image>>().add(target_image(size));
         let msaa = if samples > 1 { Msaa::Sample4 } else { Msaa::Off };
-        let camera = app.world_mut().spawn((city_camera(msaa), target_of(&target, size))).id();
+        let camera = app.world_mut().spawn((city_camera(msaa), target_of(&target, size, None))).id();
         let adapter = app.world().resource::<RenderAdapterInfo>().name.clone();
-        Ok(Studio { app, target, camera, size, adapter })
+        Ok(Studio { app, target, camera, size, scale: None, adapter })
     }
 
     /// Opens a document.
@@ -197,12 +201,12 @@ impl Studio {
     /// # Errors
     /// When the selected key or time does not exist, or the GPU gives no picture.
     pub fn shoot(&mut self, shot: &Shot) -> Result<Picture> {
-        if self.size != shot.size {
+        if (self.size, self.scale) != (shot.size, shot.scale) {
             let image = target_image(shot.size);
             let mut images = self.app.world_mut().resource_mut::<Assets<Image>>();
             let _ = images.insert(self.target.id(), image);
-            self.size = shot.size;
-            self.app.world_mut().entity_mut(self.camera).insert(target_of(&self.target, shot.size));
+            (self.size, self.scale) = (shot.size, shot.scale);
+            self.app.world_mut().entity_mut(self.camera).insert(target_of(&self.target, shot.size, shot.scale));
         }
         self.prepare(shot)?;
         // The panels measure themselves in the first frames, in which no city is drawn.
@@ -367,9 +371,9 @@ impl Studio {
     }
 }
 
-/// The image that a camera draws into. Text in it is as large as in a window that fills a screen of this height.
-fn target_of(image: &Handle<Image>, (_, height): (u32, u32)) -> RenderTarget {
-    let scale_factor = own_scale(height as f32);
+/// The image that a camera draws into. Text in it is as large as is said, or as in a window that fills a screen of this height.
+fn target_of(image: &Handle<Image>, (_, height): (u32, u32), scale: Option<f32>) -> RenderTarget {
+    let scale_factor = scale.unwrap_or_else(|| own_scale(height as f32));
     RenderTarget::Image(ImageRenderTarget { handle: image.clone(), scale_factor })
 }
 

@@ -55,6 +55,9 @@ pub struct ViewFile {
     pub plan: bool,
     /// Width and height of the city in the window, pixels: a picture of that size shows the same.
     pub size: (u32, u32),
+    /// Pixels of a point, which text and panels are measured in; 0 in files of versions that did not say.
+    #[serde(default)]
+    scale: f32,
     /// Keys of the selected groups; the references of the first are shown.
     #[serde(default)]
     pub selected: Vec<String>,
@@ -117,7 +120,11 @@ impl ViewFile {
             time: clock.time + 1,
             camera: rig.pose,
             plan: rig.plan(),
-            size: (size.x.round().max(16.0) as u32, size.y.round().max(16.0) as u32),
+            size: (
+                (size.x * rig.density()).round().max(16.0) as u32,
+                (size.y * rig.density()).round().max(16.0) as u32,
+            ),
+            scale: rig.density(),
             selected: selection.nodes().map(|node| open.timeline.key(node)).collect(),
             filter: world.resource::<SharedFilter>().0.clone(),
             parts: settings.parts.clone(),
@@ -132,6 +139,11 @@ impl ViewFile {
             compare: compared.map(|compared| compared.wish.clone()),
             settings: kept_settings::of(settings),
         })
+    }
+
+    /// Pixels of a point in a picture of its size; `None` where that follows from the height.
+    pub fn scale(&self) -> Option<f32> {
+        Some(self.scale).filter(|scale| *scale > 0.0).map(|scale| scale.clamp(0.25, 8.0))
     }
 
     /// The settings it asks for, over `base`.
@@ -311,6 +323,7 @@ mod tests {
             time: 3,
             camera: CameraPose { eye: Vec3::new(0.1, 1.0 / 3.0, 77.7), yaw: 0.123_456_79, pitch: -0.7 },
             size: (801, 503),
+            scale: 1.5,
             selected: vec!["Heap#a#b".into()],
             filter: "bytes > 1MB".into(),
             parts: vec![PartKey { key: "Heap#a".into(), beyond: 40 }],

@@ -15,24 +15,32 @@ pub(super) fn a_view_file_and_the_city_alone(studio: &mut Studio, settings: &Set
         view: CameraView::Pose(pose),
         ..Shot { select: vec!["Person".into()], ..shot(&bundled) }
     };
-    let picture = studio.shoot(&wish).expect("a picture");
     let folder = tempfile::tempdir().expect("a folder");
-    let (file, drawn) = (folder.path().join("a.mcview"), folder.path().join("a.png"));
-    let world = studio.app().world_mut();
-    world.resource_mut::<Loading>().set_paths(sample().to_vec());
-    let view = ViewFile::of(world).expect("something is open");
-    assert_eq!((view.camera, view.time, view.size), (pose, 10, SIZE));
-    view.write(&file).expect("written");
-    let program = std::process::Command::new(env!("CARGO_BIN_EXE_memory-city"))
-        .arg("render")
-        .arg(&file)
-        .arg("-o")
-        .arg(&drawn)
-        .output()
-        .expect("the program runs");
-    assert!(program.status.success(), "{}", String::from_utf8_lossy(&program.stderr));
-    let drawn = image::open(&drawn).expect("a picture").to_rgb8();
-    assert!(difference(&picture, &drawn, 3) < 0.0005, "the view file shows the same");
+    // Also of a screen with more pixels than points: as fine as there, and its text as large.
+    for scale in [Some(1.75), None] {
+        let wish = Shot { scale, ..wish.clone() };
+        let picture = studio.shoot(&wish).expect("a picture");
+        let (file, drawn) = (folder.path().join("a.mcview"), folder.path().join("a.png"));
+        let world = studio.app().world_mut();
+        world.resource_mut::<Loading>().set_paths(sample().to_vec());
+        let view = ViewFile::of(world).expect("something is open");
+        assert_eq!((view.camera, view.time, view.size), (pose, 10, SIZE));
+        assert!(scale.is_none_or(|scale| view.scale() == Some(scale)), "{:?}", view.scale());
+        view.write(&file).expect("written");
+        let program = std::process::Command::new(env!("CARGO_BIN_EXE_memory-city"))
+            .arg("render")
+            .arg(&file)
+            .arg("-o")
+            .arg(&drawn)
+            .output()
+            .expect("the program runs");
+        assert!(program.status.success(), "{}", String::from_utf8_lossy(&program.stderr));
+        let drawn = image::open(&drawn).expect("a picture").to_rgb8();
+        let away = difference(&picture, &drawn, 3);
+        assert!(away < 0.0005, "the view file shows the same at {scale:?}: {away}");
+        std::fs::remove_file(&file).expect("removed");
+    }
+    let picture = studio.shoot(&wish).expect("a picture");
     let clear = studio.shoot_clear(&wish).expect("a picture");
     let alpha = |x: u32, y: u32| clear.get_pixel(x, y).0[3];
     assert_eq!((alpha(0, 0), alpha(SIZE.0 - 1, SIZE.1 - 1)), (0, 0), "nothing is behind the city");

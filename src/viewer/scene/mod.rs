@@ -31,7 +31,7 @@ use bevy::render::view::{ExtractedView, Msaa, ViewTarget};
 use bevy::render::{Render, RenderApp, RenderSystems};
 use memory_city_views::city::PlotState;
 use pipelines::DEPTH_FORMAT;
-use records::{BoxRecord, ConeRecord, ViewRecord};
+use records::{BoxRecord, ConeRecord, PaintedBox, ViewRecord};
 use renderer::{DrawPlan, Renderer};
 use repaint::{Repaint, WindowPart};
 use std::sync::Arc;
@@ -71,6 +71,8 @@ impl<T> Versioned<T> {
 pub struct SceneInput {
     /// Boxes in drawing order: opaque ones first.
     pub boxes: Versioned<BoxRecord>,
+    /// Those of them that have another paint; each once.
+    pub painted: Versioned<PaintedBox>,
     /// States at the start of the animated step.
     pub before: Versioned<PlotState>,
     /// States at its end.
@@ -194,6 +196,7 @@ struct GpuScene {
     stretcher: Option<Stretcher>,
     still: StillCity,
     boxes: u64,
+    painted: Versioned<PaintedBox>,
     before: u64,
     after: u64,
     cones: u64,
@@ -274,6 +277,17 @@ impl GpuScene {
         if self.boxes != input.boxes.version {
             renderer.write_boxes(device, queue, &input.boxes.records);
             self.boxes = input.boxes.version;
+            self.painted = Versioned::default();
+        }
+        if self.painted.version != input.painted.version {
+            for old in self.painted.records.iter() {
+                if let Some(record) = input.boxes.records.get(old.at as usize) {
+                    renderer.write_paint(queue, old.at, record.paint);
+                }
+            }
+            let there = |new: &&PaintedBox| (new.at as usize) < input.boxes.records.len();
+            input.painted.records.iter().filter(there).for_each(|new| renderer.write_paint(queue, new.at, new.paint));
+            self.painted = input.painted.clone();
         }
         if self.before != input.before.version && self.after == input.before.version {
             renderer.turn();

@@ -47,6 +47,15 @@ pub struct BoxRecord {
     pub paint: [u32; 2],
 }
 
+/// A box that has another paint than its record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PaintedBox {
+    /// Which.
+    pub at: u32,
+    /// As [`BoxRecord::paint`].
+    pub paint: [u32; 2],
+}
+
 /// Kinds of boxes ([`BoxRecord::paint`]).
 pub mod kind {
     /// A building.

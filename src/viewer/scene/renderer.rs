@@ -148,6 +148,14 @@ impl Renderer {
         self.boxes.write(device, queue, boxes);
     }
 
+    /// Gives one of the boxes another paint.
+    pub fn write_paint(&mut self, queue: &wgpu::Queue, at: u32, paint: [u32; 2]) {
+        if let Some(buffer) = self.boxes.buffer.as_ref().filter(|_| at < self.boxes.count) {
+            let offset = u64::from(at) * size_of::<BoxRecord>() as u64 + std::mem::offset_of!(BoxRecord, paint) as u64;
+            queue.write_buffer(buffer, offset, bytemuck::bytes_of(&paint));
+        }
+    }
+
     /// The states the step starts from.
     pub fn write_before(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[PlotState]) {
         self.before.write(device, queue, states);

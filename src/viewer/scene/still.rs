@@ -14,7 +14,7 @@ use std::sync::Arc;
 struct StillKey {
     view: Entity,
     size: (u32, u32),
-    versions: [u64; 5],
+    versions: [u64; 6],
     record: ViewRecord,
     plan: Arc<DrawPlan>,
     viewport: Option<[f32; 4]>,
@@ -32,8 +32,15 @@ impl StillKey {
     }
 }
 
-fn versions(input: &SceneInput) -> [u64; 5] {
-    [input.boxes.version, input.before.version, input.after.version, input.cones.version, input.over.version]
+fn versions(input: &SceneInput) -> [u64; 6] {
+    [
+        input.boxes.version,
+        input.painted.version,
+        input.before.version,
+        input.after.version,
+        input.cones.version,
+        input.over.version,
+    ]
 }
 
 /// What becomes of the picture of a frame.

@@ -1,8 +1,7 @@
 //! What colours mean, as data: the picture's legend is drawn from this, and tests hold it to the colours of buildings.
 
+use super::PlotState;
 use super::colour::Palette;
-use super::{CityPlan, PlotState};
-use rayon::prelude::*;
 
 /// A gradient: colours at equal distances, linear in between. Linear-light RGB, 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,7 +87,7 @@ pub struct Legend {
 }
 
 /// How many buildings have which colour at one time: the legend draws it over the gradient.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColourHistogram {
     /// Buildings by place on the gradient, in parts of equal width.
     pub counts: [u32; ColourHistogram::PARTS],
@@ -98,21 +97,48 @@ impl ColourHistogram {
     /// Parts of the gradient.
     pub const PARTS: usize = 32;
 
-    /// Of the buildings that are there; More plots have no colour of their own. Linear in the plots.
-    pub fn new(plan: &CityPlan, state: impl Fn(usize) -> PlotState + Sync) -> ColourHistogram {
-        let plots = (0..plan.plots.len()).into_par_iter().with_min_len(8192);
-        let counted = plots.fold(
-            || [0u32; Self::PARTS],
-            |mut counts, plot| {
-                let state = state(plot);
-                if state.side > 0 && !plan.is_more(plot) {
-                    counts[(usize::from(state.colour) * Self::PARTS) >> 16] += 1;
-                }
-                counts
-            },
-        );
-        let counts = counted.reduce(|| [0; Self::PARTS], |a, b| std::array::from_fn(|i| a[i] + b[i]));
-        ColourHistogram { counts }
+    /// Of all that is there, More plots too: these have no colour of their own, see [`ColourHistogram::remove`]. Linear in the states.
+    pub fn of(states: &[PlotState]) -> ColourHistogram {
+        // Four counts side by side, each with as many places again for what is not there: neighbours often have one colour, and a count
+        // that was just written has to be waited for.
+        const WIDTH: usize = 2 * ColourHistogram::PARTS;
+        let mut counts = [0u32; 4 * WIDTH];
+        let mut count = |lane: usize, state: &PlotState| {
+            let absent = usize::from(state.side == 0) * Self::PARTS;
+            // The bits that there are: nothing has to be compared.
+            counts[(lane * WIDTH + absent + Self::part(*state)) % (4 * WIDTH)] += 1;
+        };
+        let (fours, rest) = states.as_chunks::<4>();
+        for [a, b, c, d] in fours {
+            count(0, a);
+            count(1, b);
+            count(2, c);
+            count(3, d);
+        }
+        rest.iter().for_each(|state| count(0, state));
+        ColourHistogram { counts: std::array::from_fn(|i| (0..4).map(|lane| counts[lane * WIDTH + i]).sum()) }
+    }
+
+    /// Of both together.
+    #[must_use]
+    pub fn and(self, other: ColourHistogram) -> ColourHistogram {
+        ColourHistogram { counts: std::array::from_fn(|i| self.counts[i] + other.counts[i]) }
+    }
+
+    /// One more.
+    pub fn add(&mut self, state: PlotState) {
+        self.counts[Self::part(state)] += u32::from(state.side > 0);
+    }
+
+    /// One less of those that were counted.
+    pub fn remove(&mut self, state: PlotState) {
+        let count = &mut self.counts[Self::part(state)];
+        *count = count.saturating_sub(u32::from(state.side > 0));
+    }
+
+    #[inline]
+    fn part(state: PlotState) -> usize {
+        (usize::from(state.colour) * Self::PARTS) >> 16
     }
 
     /// How many there are.

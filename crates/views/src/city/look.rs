@@ -11,7 +11,7 @@ use super::change::MayShrink;
 use super::colour::{self, ColourMode, ColourScale};
 use super::detail::DetailTree;
 use super::height::{self, HeightAxis, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
-use super::legend::Legend;
+use super::legend::{ColourHistogram, Legend};
 use super::pick::PickIndex;
 use super::{CityPlan, Hit, MORE_HEIGHT, PlotState, Standing};
 use glam::Vec3;
@@ -414,17 +414,26 @@ impl Appearance {
         states
     }
 
-    /// The states at time `t` of runs of neighbouring plots, each from its first on, on all cores; panics as [`Appearance::states`].
-    pub fn fill_runs(&self, plan: &CityPlan, timeline: &Timeline, runs: Vec<(usize, &mut [PlotState])>, t: usize) {
+    /// The states at time `t` of runs of neighbouring plots, each from its first on, on all cores, and how many have which colour: counted
+    /// while they are at hand. Panics as [`Appearance::states`].
+    pub fn fill_runs(
+        &self,
+        plan: &CityPlan,
+        timeline: &Timeline,
+        runs: Vec<(usize, &mut [PlotState])>,
+        t: usize,
+    ) -> ColourHistogram {
         let parts = runs.into_par_iter().flat_map(|(first, states)| {
             let parts = states.par_chunks_mut(OF_A_CORE).enumerate();
             parts.map(move |(part, states)| (first + part * OF_A_CORE, states))
         });
-        parts.for_each(|(first, states)| {
+        let filled = parts.map(|(first, states)| {
             let plots = first..first + states.len();
             let solid = self.opaque[plots.clone()].contains(&true);
             self.fill(plan, timeline, plots, solid, t, states);
+            ColourHistogram::of(states)
         });
+        filled.reduce(ColourHistogram::default, ColourHistogram::and)
     }
 
     /// The states of some plots at time `t`, in their order; panics as [`Appearance::states`].

@@ -314,7 +314,8 @@ fn the_histogram_counts_every_building_once() {
         let appearance = Appearance::new(&plan, &timeline, &Look::default());
         for t in 0..timeline.times() {
             let states = appearance.states(&plan, &timeline, t);
-            let histogram = super::ColourHistogram::new(&plan, |plot| states[plot]);
+            let mut histogram = super::ColourHistogram::of(&states);
+            (0..plan.plots.len()).filter(|&p| plan.is_more(p)).for_each(|more| histogram.remove(states[more]));
             let buildings = (0..plan.plots.len()).filter(|&p| !plan.is_more(p));
             let there: Vec<usize> = buildings.filter(|&p| plan.value(&timeline, t, p) > 0).collect();
             assert_eq!(histogram.buildings() as usize, there.len());

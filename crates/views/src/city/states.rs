@@ -50,6 +50,12 @@ impl PlotState {
         states.par_iter().with_min_len(1 << 15).copied().collect()
     }
 
+    /// The states `mix` of the way from some to others, on all cores.
+    pub fn between(from: &[PlotState], to: &[PlotState], mix: f32) -> Vec<PlotState> {
+        let one = |(from, to): (&PlotState, &PlotState)| if from == to { *from } else { from.lerp(*to, mix) };
+        from.par_iter().zip(to).with_min_len(1 << 14).map(one).collect()
+    }
+
     /// Of so many plots on which nothing stands; on all cores likewise.
     pub fn none(plots: usize) -> Vec<PlotState> {
         rayon::iter::repeat_n(PlotState::default(), plots).with_min_len(1 << 15).collect()
@@ -74,7 +80,8 @@ impl PlotState {
 
     /// The state `mix` of the way from `self` to `other`.
     pub fn lerp(self, other: PlotState, mix: f32) -> PlotState {
-        let one = |a: u16, b: u16| (f32::from(a) + (f32::from(b) - f32::from(a)) * mix).round() as u16;
+        // Rounded: none of them is below 0.
+        let one = |a: u16, b: u16| (f32::from(a) + (f32::from(b) - f32::from(a)) * mix + 0.5) as u16;
         PlotState {
             side: one(self.side, other.side),
             height: one(self.height, other.height),

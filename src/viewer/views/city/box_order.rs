@@ -90,8 +90,8 @@ impl BoxOrder {
         &self.opaque
     }
 
-    /// Has the boxes of see-through plots filled, as runs of neighbouring plots: the first of each, and its boxes.
-    pub fn fill_see_through<T>(&self, boxes: &mut [T], fill: impl FnOnce(Vec<(usize, &mut [T])>)) {
+    /// Has the boxes of see-through plots filled, as runs of neighbouring plots: the first of each, and its boxes. What that gives.
+    pub fn fill_see_through<T, R>(&self, boxes: &mut [T], fill: impl FnOnce(Vec<(usize, &mut [T])>) -> R) -> R {
         let clear = &mut boxes[self.see_through()];
         let mut runs = Vec::with_capacity(self.opaque.len() + 1);
         let (mut first, mut left) = (0, &mut *clear);
@@ -102,10 +102,11 @@ impl BoxOrder {
             }
             (first, left) = (next + 1, rest);
         }
-        fill(runs);
+        let filled = fill(runs);
         if self.reversed {
             clear.reverse();
         }
+        filled
     }
 
     /// What belongs to neighbouring plots, of what belongs to all boxes.

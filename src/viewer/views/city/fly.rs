@@ -131,6 +131,11 @@ impl CameraRig {
         [low.x, low.y, high.x - low.x, high.y - low.y]
     }
 
+    /// Pixels of the window or image in a logical one.
+    pub fn density(&self) -> f32 {
+        self.density
+    }
+
     /// Height of the pane, pixels of the window or image.
     pub(super) fn pixels_high(&self) -> f32 {
         self.area().1.y * self.density

@@ -39,6 +39,15 @@ pub struct Shown(pub Option<City>);
 /// How many districts and More plots have names at most.
 const MOST_NAMED: (usize, usize) = (60, 12);
 
+/// What was made of a time besides its states.
+struct MadeTime {
+    time: usize,
+    /// Of its blocks.
+    sums: DetailSums,
+    /// Its colours.
+    colours: ColourHistogram,
+}
+
 /// One city: a timeline laid out under some settings.
 pub struct City {
     /// The trees over time.
@@ -55,8 +64,10 @@ pub struct City {
     /// What stands over the boxes while something is compared: of the two times of a step alone, since it follows from the trees
     /// and would double what a time takes.
     over: StatesCache,
-    /// Of large cities: the time whose states were made last, and the sums of its blocks. The next is made from these.
-    made_last: Option<(usize, DetailSums)>,
+    /// Of large cities: what was made last. The next is made from it.
+    made_last: Option<MadeTime>,
+    /// More plots, ascending.
+    mores: Arc<[u32]>,
     changes: Option<Arc<ChangesByTime>>,
     told: Option<(usize, Arc<ColourHistogram>, Option<Comparison>)>,
     /// Differs for every layout and drawing order.
@@ -163,6 +174,7 @@ impl City {
         named_districts.sort_by(|a, b| largest_first(&a.cell, &b.cell));
         let named_districts = named_districts.into_iter().take(MOST_NAMED.0).map(|d| d.node).collect();
         let mut named_mores: Vec<usize> = (0..plan.plots.len()).filter(|&p| plan.is_more(p)).collect();
+        let mores = named_mores.iter().map(|&plot| plot as u32).collect();
         named_mores.sort_by(|&a, &b| largest_first(&plan.plots[a].cell, &plan.plots[b].cell));
         named_mores.truncate(MOST_NAMED.1);
         let boxes = Versioned::new(boxes);
@@ -180,6 +192,7 @@ impl City {
             states: StatesCache::new(MOST_BYTES),
             over: StatesCache::new(0),
             made_last: None,
+            mores,
             changes,
             told: None,
             beside,
@@ -228,27 +241,31 @@ impl City {
 
     /// The states at time `t`, computed when they are not at hand.
     pub fn states(&mut self, t: usize) -> TimeState {
-        let City { states, over, plan, appearance, timeline, order, made_last, changes, .. } = self;
+        let City { states, over, plan, appearance, timeline, order, made_last, mores, changes, .. } = self;
         // Of what was made last, if it is still here, with the plots that are others now.
         let last = made_last.as_ref().filter(|_| states.kept(t).is_none());
-        let last = last.zip(changes.as_deref()).and_then(|((from, _), changes)| {
+        let last = last.zip(changes.as_deref()).and_then(|(MadeTime { time: from, .. }, changes)| {
             let records = states.kept(*from)?.clone();
             Some((records, appearance.changed_plots(plan, changes, *from, t)?))
         });
         let records = states.get(t, || {
             let detail = appearance.detail();
             let records = match (last, made_last.take()) {
-                (Some((before, changed)), Some((_, mut sums))) => {
+                (Some((before, changed)), Some(MadeTime { mut sums, mut colours, .. })) => {
                     let mut records = PlotState::copies(&before.records);
                     let states = appearance.states_of(plan, timeline, &changed, t);
                     for (plot, now) in changed.into_iter().map(|plot| plot as usize).zip(states) {
                         let at = order.box_of(plot);
                         detail.update(&mut sums, plot, records[at], now);
+                        if !plan.is_more(plot) {
+                            colours.remove(records[at]);
+                            colours.add(now);
+                        }
                         records[at] = now;
                     }
                     records.truncate(order.boxes());
                     records.extend(detail.states_of(&sums));
-                    *made_last = Some((t, sums));
+                    *made_last = Some(MadeTime { time: t, sums, colours });
                     records
                 }
                 _ => {
@@ -256,10 +273,12 @@ impl City {
                     records[..order.districts()].fill(PlotState::SLAB);
                     let opaque = appearance.states_of(plan, timeline, order.opaque_plots(), t);
                     records[order.opaque()].copy_from_slice(&opaque);
-                    order.fill_see_through(&mut records, |runs| appearance.fill_runs(plan, timeline, runs, t));
+                    let clear = |runs: Vec<(usize, &mut [PlotState])>| appearance.fill_runs(plan, timeline, runs, t);
+                    let mut colours = order.fill_see_through(&mut records, clear).and(ColourHistogram::of(&opaque));
+                    mores.iter().for_each(|&more| colours.remove(records[order.box_of(more as usize)]));
                     let sums = detail.sums(&|plots| order.of_plots(&records, plots));
                     records[order.boxes()..].copy_from_slice(&detail.states_of(&sums));
-                    *made_last = changes.is_some().then_some((t, sums));
+                    *made_last = changes.is_some().then_some(MadeTime { time: t, sums, colours });
                     records
                 }
             };
@@ -286,7 +305,13 @@ impl City {
             return (Arc::clone(histogram), *comparison);
         }
         let states = self.states(t);
-        let histogram = Arc::new(ColourHistogram::new(&self.plan, |plot| states.of(plot)));
+        let known = self.made_last.as_ref().filter(|made| made.time == t).map(|made| made.colours.clone());
+        let histogram = Arc::new(known.unwrap_or_else(|| {
+            let order = &self.order;
+            let mut counted = ColourHistogram::of(&states.records.records[order.opaque().start..order.boxes()]);
+            self.mores.iter().for_each(|&more| counted.remove(states.of(more as usize)));
+            counted
+        }));
         let comparison = self.appearance.base().map(|base| Comparison::between(&self.plan, &self.timeline, base, t));
         self.told = Some((t, Arc::clone(&histogram), comparison));
         (histogram, comparison)

@@ -109,6 +109,7 @@ pub fn present(
     match &mut shown.bypass_change_detection().0 {
         None => {
             scene.boxes = Versioned::default();
+            scene.painted = Versioned::default();
             scene.over = Versioned::default();
             *box_key = Default::default();
             scene.cones = Versioned::default();
@@ -124,17 +125,12 @@ pub fn present(
             let key = [city.boxes.version, selected, cut, search.version(), marks.version()];
             if *box_key != key {
                 *box_key = key;
-                let (boxes, kept) = match key {
-                    [_, 0, 0, 0, 0] => (city.boxes.clone(), Vec::new()),
-                    _ => {
-                        let freed = freed.map(|(_, cut, _)| &cut.shares);
-                        let lit = search.found().map(|found| &found.lit);
-                        let marks = BoxMarks { selection: &selection, marks: &marks, freed, lit };
-                        routes::marked_boxes(city, &marks, clock.time)
-                    }
-                };
-                scene.boxes = boxes;
-                sight.keep(kept);
+                let freed = freed.map(|(_, cut, _)| &cut.shares);
+                let lit = search.found().map(|found| &found.lit);
+                let marks = BoxMarks { selection: &selection, marks: &marks, freed, lit };
+                let marked = routes::marked_boxes(city, &marks, clock.time);
+                (scene.boxes, scene.painted) = (marked.boxes, marked.painted);
+                sight.keep(marked.kept);
             }
             scene.before = step.before.clone();
             scene.after = step.after.clone();
@@ -148,7 +144,7 @@ pub fn present(
                 of(selection.pointed.map(Target::Node).or(far).or(selection.hovered)),
             ];
             [instances[0], instances[1]] = marked.map(|mark| mark.unwrap_or(NO_INSTANCE));
-            let has_marks = scene.boxes.version != city.boxes.version;
+            let has_marks = scene.boxes.version != city.boxes.version || scene.painted.version != 0;
             let shadows = settings.shadows && pane.backdrop.is_none();
             plan = sight.plan(city, &rig, (settings.opacity, shadows), &sharpness, (marked, has_marks));
             // Ways instead of cones: both together are a tangle.

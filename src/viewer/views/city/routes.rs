@@ -3,14 +3,14 @@
 use super::laid_out::City;
 use crate::viewer::panels::theme::pack;
 use crate::viewer::scene::Versioned;
-use crate::viewer::scene::records::{BoxRecord, CUT, ConeRecord, LIT, PAINTED, SELECTED, share};
+use crate::viewer::scene::records::{BoxRecord, CUT, ConeRecord, LIT, PAINTED, PaintedBox, SELECTED, share};
 use crate::viewer::selection::{Marks, Selection, Target};
 use crate::viewer::ways::{CutChoice, FoundWays, Ways};
 use bevy::prelude::Resource;
 use glam::Vec3;
 use memory_city_analysis::timeline::NodeId;
 use memory_city_views::city::{self, Lit, Routes};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The routes on screen.
 #[derive(Resource, Default)]
@@ -104,63 +104,89 @@ pub(super) struct BoxMarks<'a> {
     pub lit: Option<&'a Lit>,
 }
 
-/// The boxes of a city with marks, and those that have one of their own, ascending: they are not lost in a block.
-pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> (Versioned<BoxRecord>, Vec<u32>) {
-    let mut boxes = city.boxes.records.to_vec();
+/// The boxes of a city with marks.
+pub(super) struct MarkedBoxes {
+    /// All of them, where each shows how much of it is meant; otherwise those of the city.
+    pub boxes: Versioned<BoxRecord>,
+    /// Those with a paint of their own.
+    pub painted: Versioned<PaintedBox>,
+    /// Those that are not lost in a block, ascending.
+    pub kept: Vec<u32>,
+}
+
+/// Puts marks on the boxes of a city. Where nothing is cut or looked for, takes what the marks take, however large the city is.
+pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> MarkedBoxes {
+    let mut meant = Vec::new();
+    let boxes = match of.freed.is_some() || of.lit.is_some() {
+        true => shared_boxes(city, of, time, &mut meant),
+        false => city.boxes.clone(),
+    };
+    let mut painted: BTreeMap<u32, [u32; 2]> = BTreeMap::new();
     for &node in of.marks.nodes() {
         let Some(mark) = of.marks.get(&city.timeline.key(node)) else { continue };
         let colour = pack(city::MARK_COLOURS[mark.colour % city::MARK_COLOURS.len()]);
         let at = city.box_of(Target::Node(node));
         // What shares a plot with others cannot colour it.
         if let Some(at) = at.filter(|&at| city.target_of_box(at as usize) == Some(Target::Node(node)))
-            && let Some(record) = boxes.get_mut(at as usize)
+            && let Some(record) = boxes.records.get(at as usize)
         {
-            record.paint = [colour, record.paint[1] | PAINTED];
-        }
-    }
-    let mut of_plot = Vec::new();
-    if of.freed.is_some() || of.lit.is_some() {
-        let flags = CUT | if of.freed.is_some() { 0 } else { LIT };
-        let share_of = |node: &NodeId| match (of.freed, of.lit) {
-            (Some(freed), _) => freed.get(node).copied(),
-            (None, lit) => lit.and_then(|lit| lit.shares.get(node).copied()),
-        };
-        of_plot = vec![0.0; city.plan.plots.len()];
-        for (at, record) in boxes.iter_mut().enumerate() {
-            let of = match city.target_of_box(at) {
-                Some(Target::Node(node)) => share_of(&node).unwrap_or(0.0),
-                Some(Target::More(parent)) => share_of_rest(city, parent, share_of, time),
-                // Blocks come after all others.
-                None => break,
-            };
-            record.paint[1] |= flags;
-            if let Some(plot) = city.order.plot_of(at) {
-                of_plot[plot] = f64::from(of);
-                record.paint[1] |= share(of);
-            }
-        }
-        // A block shows how much of the ground of its buildings is meant: a little of it at least.
-        let ground = |plot: usize| {
-            let cell = city.plan.plots[plot].cell;
-            (cell.w * cell.h, of_plot[plot])
-        };
-        let first = city.order.boxes();
-        for (record, of) in boxes[first..].iter_mut().zip(city.appearance.detail().means_of(&ground)) {
-            let least = if of > 0.0 { LEAST_OF_A_BLOCK } else { 0.0 };
-            record.paint[1] |= flags | share((of as f32).max(least));
+            painted.insert(at, [colour, record.paint[1] | PAINTED]);
         }
     }
     if of.selection.nodes().len() > 1 {
         for node in of.selection.nodes() {
-            if let Some(record) = city.box_of(Target::Node(node)).and_then(|at| boxes.get_mut(at as usize)) {
-                record.paint[1] |= SELECTED;
+            let at = city.box_of(Target::Node(node));
+            if let Some((at, record)) = at.and_then(|at| Some((at, boxes.records.get(at as usize)?))) {
+                painted.entry(at).or_insert(record.paint)[1] |= SELECTED;
             }
         }
     }
-    let is_meant = |at: usize| city.order.plot_of(at).and_then(|plot| of_plot.get(plot)).is_some_and(|&of| of > 0.0);
-    let own = |at: &usize| boxes[*at].paint[1] & (SELECTED | PAINTED) != 0 || is_meant(*at);
-    let kept = (0..city.order.boxes()).filter(own).map(|at| at as u32).collect();
-    (Versioned::new(boxes), kept)
+    let mut kept: Vec<u32> =
+        painted.keys().copied().filter(|at| (*at as usize) < city.order.boxes()).chain(meant).collect();
+    kept.sort_unstable();
+    kept.dedup();
+    let painted: Vec<PaintedBox> = painted.into_iter().map(|(at, paint)| PaintedBox { at, paint }).collect();
+    let has_marks = !of.marks.all().is_empty() || of.selection.nodes().len() > 1;
+    let painted = if has_marks { Versioned::new(painted) } else { Versioned::default() };
+    MarkedBoxes { boxes, painted, kept }
+}
+
+/// All boxes, each with how much of it is meant, and those of which anything is.
+fn shared_boxes(city: &City, of: &BoxMarks<'_>, time: usize, meant: &mut Vec<u32>) -> Versioned<BoxRecord> {
+    let mut boxes = city.boxes.records.to_vec();
+    let flags = CUT | if of.freed.is_some() { 0 } else { LIT };
+    let share_of = |node: &NodeId| match (of.freed, of.lit) {
+        (Some(freed), _) => freed.get(node).copied(),
+        (None, lit) => lit.and_then(|lit| lit.shares.get(node).copied()),
+    };
+    let mut of_plot = vec![0.0; city.plan.plots.len()];
+    for (at, record) in boxes.iter_mut().enumerate() {
+        let of = match city.target_of_box(at) {
+            Some(Target::Node(node)) => share_of(&node).unwrap_or(0.0),
+            Some(Target::More(parent)) => share_of_rest(city, parent, share_of, time),
+            // Blocks come after all others.
+            None => break,
+        };
+        record.paint[1] |= flags;
+        if let Some(plot) = city.order.plot_of(at) {
+            of_plot[plot] = f64::from(of);
+            record.paint[1] |= share(of);
+            if of > 0.0 {
+                meant.push(at as u32);
+            }
+        }
+    }
+    // A block shows how much of the ground of its buildings is meant: a little of it at least.
+    let ground = |plot: usize| {
+        let cell = city.plan.plots[plot].cell;
+        (cell.w * cell.h, of_plot[plot])
+    };
+    let first = city.order.boxes();
+    for (record, of) in boxes[first..].iter_mut().zip(city.appearance.detail().means_of(&ground)) {
+        let least = if of > 0.0 { LEAST_OF_A_BLOCK } else { 0.0 };
+        record.paint[1] |= flags | share((of as f32).max(least));
+    }
+    Versioned::new(boxes)
 }
 
 /// What of the groups that share a plot is meant, as part of their bytes.

@@ -29,16 +29,23 @@ pub(super) struct SightKey {
     height: f32,
     opacity: f32,
     shadows: bool,
+}
+
+/// Which boxes are drawn besides.
+#[derive(Clone, PartialEq)]
+struct AloneKey {
     marks: [Option<u32>; 2],
     marked: bool,
     /// Which boxes are kept.
     kept: u64,
 }
 
-/// The plan that was made last.
+/// The plan that was made last, and what it was made of.
 #[derive(Default)]
 pub(super) struct DrawnSight {
-    made: Option<(SightKey, Arc<DrawPlan>)>,
+    /// Without what is drawn alone: all of it follows from where the camera is.
+    seen: Option<(SightKey, DrawPlan)>,
+    made: Option<(AloneKey, Arc<DrawPlan>)>,
     kept: Vec<u32>,
     keeps: u64,
 }
@@ -72,31 +79,48 @@ impl DrawnSight {
             height: rig.pixels_high() * sharpness.now,
             opacity,
             shadows,
-            marks,
-            marked,
-            kept: self.keeps,
         };
-        if let Some((made, plan)) = &self.made
-            && *made == key
-        {
-            return Arc::clone(plan);
+        if self.seen.as_ref().is_none_or(|(seen, _)| *seen != key) {
+            let chosen = choose(city, rig, &key);
+            self.seen = Some((key, chosen));
+            self.made = None;
         }
-        let plan = Arc::new(choose(city, rig, &key, &self.kept));
-        self.made = Some((key, Arc::clone(&plan)));
-        plan
+        let alone = AloneKey { marks, marked, kept: self.keeps };
+        match (&self.made, &self.seen) {
+            (Some((made, plan)), _) if *made == alone => Arc::clone(plan),
+            (_, Some((_, seen))) => {
+                let mut plan = DrawPlan { marked, ..seen.clone() };
+                add_alone(city, &mut plan, self.kept.iter().copied().chain(marks.into_iter().flatten()));
+                let plan = Arc::new(plan);
+                self.made = Some((alone, Arc::clone(&plan)));
+                plan
+            }
+            _ => Arc::default(),
+        }
     }
 }
 
-fn choose(city: &City, rig: &CameraRig, key: &SightKey, kept: &[u32]) -> DrawPlan {
+/// Adds boxes that are not to be lost in a block. What is drawn with those beside it is not drawn twice.
+fn add_alone(city: &City, plan: &mut DrawPlan, boxes: impl Iterator<Item = u32>) {
+    if plan.blocks.is_empty() {
+        return;
+    }
+    let see_through = city.order.see_through();
+    let mut alone: Vec<u32> = boxes.filter(|at| see_through.contains(&(*at as usize))).collect();
+    alone.sort_unstable();
+    alone.dedup();
+    for range in &plan.clear {
+        let [first, end] = [range.start, range.end].map(|at| alone.partition_point(|&other| other < at));
+        alone.drain(first..end);
+    }
+    plan.clear.extend(alone.into_iter().map(|at| at..at + 1));
+}
+
+fn choose(city: &City, rig: &CameraRig, key: &SightKey) -> DrawPlan {
     let order = &city.order;
     let as_boxes = |range: Range<usize>| range.start as u32..range.end as u32;
-    let mut plan = DrawPlan {
-        boxes: order.boxes() as u32,
-        opacity: key.opacity,
-        shadows: key.shadows,
-        marked: key.marked,
-        ..DrawPlan::default()
-    };
+    let mut plan =
+        DrawPlan { boxes: order.boxes() as u32, opacity: key.opacity, shadows: key.shadows, ..DrawPlan::default() };
     if key.moving {
         plan.solid.push(as_boxes(order.opaque()));
         plan.slabs.push(0..order.districts() as u32);
@@ -121,19 +145,6 @@ fn choose(city: &City, rig: &CameraRig, key: &SightKey, kept: &[u32]) -> DrawPla
         if !clear.is_empty() {
             plan.clear.push(clear);
         }
-    }
-    if !choice.blocks.is_empty() {
-        let see_through = as_boxes(order.see_through());
-        let mut alone: Vec<u32> = kept.iter().copied().chain(key.marks.into_iter().flatten()).collect();
-        alone.sort_unstable();
-        alone.dedup();
-        alone.retain(|at| see_through.contains(at));
-        // What is drawn with those beside it is not drawn twice.
-        for range in &plan.clear {
-            let [first, end] = [range.start, range.end].map(|at| alone.partition_point(|&other| other < at));
-            alone.drain(first..end);
-        }
-        plan.clear.extend(alone.into_iter().map(|at| at..at + 1));
     }
     let first = order.boxes() as u32;
     plan.blocks.extend(choice.blocks.into_iter().map(|blocks| first + blocks.start..first + blocks.end));

@@ -52,8 +52,7 @@ pub fn follow_clock(mut shown: ResMut<Shown>, clock: Res<Clock>, mut step: ResMu
             } else if step.eased > 0.0 {
                 // A step into a running step starts from what is on screen.
                 let (from, to) = (&step.before.records, &step.after.records);
-                let mixed = from.iter().zip(to.iter()).map(|(a, b)| a.lerp(*b, step.eased)).collect();
-                step.before = Versioned::new(mixed);
+                step.before = Versioned::new(PlotState::between(from, to, step.eased));
             }
             city.states(time).records
         };

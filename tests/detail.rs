@@ -230,7 +230,7 @@ fn marks_that_come_and_go_leave_what_was_there() {
 }
 
 #[test]
-fn a_finger_turns_the_city_and_a_tap_selects() {
+fn a_finger_turns_two_come_nearer_and_a_tap_selects() {
     use bevy::input::touch::{TouchInput, TouchPhase};
     use bevy::window::WindowEvent;
     let folder = tempfile::tempdir().expect("a folder");
@@ -244,7 +244,7 @@ fn a_finger_turns_the_city_and_a_tap_selects() {
     (0..4).for_each(|_| studio.frame());
     let (corner, size) = studio.app().world().resource::<CameraRig>().area();
     let middle = corner + size / 2.0;
-    let mut touch = |id: u64, steps: &[(TouchPhase, f32)]| {
+    let touch = |studio: &mut Studio, id: u64, steps: &[(TouchPhase, f32)]| {
         for &(phase, right) in steps {
             let position = middle + bevy::math::Vec2::new(right, 0.0);
             let input = TouchInput { phase, position, window: bevy::ecs::entity::Entity::PLACEHOLDER, force: None, id };
@@ -254,17 +254,26 @@ fn a_finger_turns_the_city_and_a_tap_selects() {
         let world = studio.app().world();
         (world.resource::<CameraRig>().pose.yaw, world.resource::<Selection>().node())
     };
-    let (before, none) = touch(1, &[]);
+    let (before, none) = touch(&mut studio, 1, &[]);
     assert_eq!(none, None);
-    // A second finger does nothing while the first one drags; a finger that is taken away has not tapped.
-    let (held, _) = touch(1, &[(TouchPhase::Started, 0.0)]);
-    let (second, _) = touch(2, &[(TouchPhase::Started, 0.0), (TouchPhase::Moved, 90.0)]);
-    assert_eq!((held, second), (before, before));
-    let (turned, selected) = touch(1, &[(TouchPhase::Moved, 60.0), (TouchPhase::Ended, 60.0)]);
+    // One finger turns. A second one beside it comes nearer, and does not turn; a third one does nothing. Who stays goes on turning.
+    let (held, _) = touch(&mut studio, 1, &[(TouchPhase::Started, 0.0)]);
+    assert_eq!(held, before);
+    let eye = |studio: &mut Studio| studio.app().world().resource::<CameraRig>().pose.eye;
+    let far = eye(&mut studio);
+    let (apart, _) = touch(&mut studio, 2, &[(TouchPhase::Started, 60.0), (TouchPhase::Moved, 180.0)]);
+    let near = eye(&mut studio);
+    assert!(near.y < far.y / 2.0 && (apart - before).abs() < 1e-4, "{far} {near} {before} {apart}");
+    touch(&mut studio, 3, &[(TouchPhase::Started, 20.0), (TouchPhase::Moved, 90.0), (TouchPhase::Ended, 90.0)]);
+    assert_eq!(eye(&mut studio), near);
+    let (_, selected) = touch(&mut studio, 1, &[(TouchPhase::Ended, 0.0)]);
+    assert_eq!((eye(&mut studio), selected), (near, None));
+    let (turned, selected) = touch(&mut studio, 2, &[(TouchPhase::Moved, 120.0), (TouchPhase::Ended, 120.0)]);
     assert!((turned - before).abs() > 0.05 && selected.is_none(), "{before} {turned}");
-    let (_, selected) = touch(3, &[(TouchPhase::Started, 0.0), (TouchPhase::Canceled, 0.0)]);
+    // A finger that is taken away has not tapped.
+    let (_, selected) = touch(&mut studio, 3, &[(TouchPhase::Started, 0.0), (TouchPhase::Canceled, 0.0)]);
     assert_eq!(selected, None);
-    let (_, selected) = touch(4, &[(TouchPhase::Started, 0.0), (TouchPhase::Ended, 0.0)]);
+    let (_, selected) = touch(&mut studio, 4, &[(TouchPhase::Started, 0.0), (TouchPhase::Ended, 0.0)]);
     assert!(selected.is_some(), "a tap selects what is under it");
 }
 

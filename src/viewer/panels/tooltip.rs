@@ -2,6 +2,8 @@
 
 use super::numbers::{amounts, number, signed};
 use super::theme;
+use crate::viewer::action::Action;
+use crate::viewer::keys;
 use crate::viewer::selection::Target;
 use crate::viewer::views::City;
 use bevy_egui::egui::{self, RichText};
@@ -211,9 +213,10 @@ fn more(ui: &mut egui::Ui, city: &City, time: usize, parent: NodeId) {
         );
     }
     ui.label(
-        RichText::new(
-            "The smallest groups share this plot: click its name, or press Ctrl+Enter, to see them as their own city",
-        )
+        RichText::new(format!(
+            "The smallest groups share this plot: click its name, or press {}, to see them as their own city",
+            keys::map().printed(Action::DrillIn)
+        ))
         .size(11.0)
         .color(theme::QUIET),
     );

@@ -1,7 +1,9 @@
 //! The legend of the city, part of every picture: what areas, colours, opacity and cones mean, with numbers.
 
 use super::{City, Place, Shown, View};
+use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
+use crate::viewer::keys;
 use crate::viewer::panels::numbers::{metric_name, number};
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
@@ -98,7 +100,8 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
     lost(ui, city.appearance.lost(&city.plan, &city.timeline, time));
     without_building(ui, city, time);
     if let Some((from, to)) = city.plan.config().window {
-        line(ui, format!("Ground divided for {} to {} (G: for all)", from + 1, to + 1));
+        let key = keys::map().printed(Action::ReLayout);
+        line(ui, format!("Ground divided for {} to {} ({key}: for all)", from + 1, to + 1));
         let (larger, without) = city.plan.outside(&city.timeline, time);
         if larger + without > 0 {
             ui.label(
@@ -340,7 +343,7 @@ fn histogram(ui: &mut egui::Ui, legend: &Legend, histogram: &ColourHistogram) {
 /// The gradient that buildings are coloured with, and its marks.
 fn colour_bar(ui: &mut egui::Ui, legend: &Legend, counts: &ColourHistogram) {
     if legend.marks.is_empty() {
-        line(ui, format!("{} (C)", legend.title));
+        line(ui, format!("{} ({})", legend.title, keys::map().printed(Action::Colour)));
         return;
     }
     ui.label(RichText::new(&legend.title).size(11.0));

@@ -238,10 +238,11 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         ui.end_row();
 
         label(ui, "");
-        ui.add_enabled(settings.labels, egui::Checkbox::new(&mut settings.fold_libraries, "fold libraries")).on_hover_text(
+        ui.add_enabled(settings.labels, egui::Checkbox::new(&mut settings.fold_libraries, "fold libraries")).on_hover_text(format!(
             "Only your own groups have names; those of libraries are counted with their districts (+n). What is selected, marked, \
-             found or connected keeps its name. Which packages are your own: Ctrl+G",
-        );
+             found or connected keeps its name. Which packages are your own: {}",
+            keys::map().printed(Action::Groupings)
+        ));
         ui.end_row();
 
         label(ui, "Show");

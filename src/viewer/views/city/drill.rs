@@ -5,6 +5,7 @@ use super::place_of;
 use super::present::ConeCount;
 use crate::viewer::action::Action;
 use crate::viewer::document::Document;
+use crate::viewer::keys;
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::theme;
 use crate::viewer::search::GroupSearch;
@@ -62,7 +63,10 @@ pub(super) fn drill_actions(
             match pointed.or(selection.node().map(Target::Node)) {
                 Some(target) => open(city, target, &mut settings, &mut notices),
                 None => {
-                    notices.tell("Select a district first, or point at \"n more\": Ctrl+Enter opens it as its own city")
+                    let key = keys::map().printed(Action::DrillIn);
+                    notices.tell(format!(
+                        "Select a district first, or point at \"n more\": {key} opens it as its own city"
+                    ))
                 }
             }
         }

@@ -16,6 +16,7 @@ mod moving;
 mod multiples;
 mod pane;
 mod picking;
+mod pinch;
 mod present;
 mod routes;
 mod sharpness;

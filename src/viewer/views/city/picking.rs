@@ -6,6 +6,7 @@ use super::labels::Named;
 use super::laid_out::{City, Shown};
 use super::multiples::{CitySpot, Multiples};
 use super::pane::CityPane;
+use super::pinch::{Pinch, PinchStep};
 use super::present::ShownCones;
 use crate::viewer::clock::Clock;
 use crate::viewer::notices::Notices;
@@ -28,6 +29,8 @@ pub struct Pointer {
     /// Where the mouse is by the events that were read.
     at: Option<Vec2>,
     drag: Option<CityDrag>,
+    /// The finger that drags, and another one.
+    pinch: Option<Pinch>,
     /// Where the left button was pressed and let go in this frame without a drag.
     clicked: Option<CitySpot>,
 }
@@ -36,7 +39,7 @@ pub struct Pointer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holder {
     Button(MouseButton),
-    /// A finger, by its number; there is one that drags, others do nothing.
+    /// A finger, by its number. A second one beside it pinches, further ones do nothing.
     Finger(u64),
 }
 
@@ -76,6 +79,14 @@ fn hit(city: &mut City, rig: &CameraRig, time: usize, at: Vec2) -> Option<Hit> {
         Standing { height: standing.height * heights, ..standing }
     };
     city.appearance.pick(&city.plan, standing, origin, direction)
+}
+
+/// What is taken hold of at a point: what stands there, or the ground.
+fn held_at(city: Option<&mut City>, rig: &CameraRig, clock: &Clock, spot: CitySpot) -> Vec3 {
+    let time = spot.time.unwrap_or(clock.time);
+    let met = city.and_then(|city| hit(city, rig, time, spot.at)).map(|hit| hit.point);
+    let (eye, towards) = rig.ray(spot.at);
+    met.unwrap_or_else(|| camera::pivot_on_ground(eye, towards))
 }
 
 /// What a hand does, by mouse or finger.
@@ -134,6 +145,17 @@ pub fn find_pointer(
     for step in events.read().filter_map(HandStep::of) {
         match step {
             HandStep::To(at, by) => {
+                if let (Some(Holder::Finger(finger)), Some(pinch), Some(drag)) = (by, &mut pointer.pinch, &pointer.drag)
+                {
+                    let Some(PinchStep { middle, by: moved, notches }) = pinch.to(finger, at) else { continue };
+                    rig.dragging = true;
+                    rig.zoom_at(multiples.spot(middle).map_or(middle, |spot| spot.at), notches);
+                    rig.drag(Grip::Move, drag.held, moved, settings.navigation);
+                    if Holder::Finger(finger) == drag.by {
+                        pointer.at = Some(at);
+                    }
+                    continue;
+                }
                 if by.is_some() && pointer.drag.as_ref().map(|drag| drag.by) != by {
                     continue;
                 }
@@ -148,10 +170,23 @@ pub fn find_pointer(
                 }
             }
             HandStep::Press(by, at) => {
-                if pointer.drag.is_some() {
+                if let Some(drag) = &mut pointer.drag {
+                    // A second finger: what is between them is held, and neither has tapped.
+                    let hands = (drag.by, by, pointer.at, at);
+                    if let (Holder::Finger(first), Holder::Finger(second), Some(there), Some(here)) = hands
+                        && pointer.pinch.is_none()
+                        && first != second
+                    {
+                        let pinch = Pinch::new((first, there), (second, here));
+                        let middle = pinch.middle();
+                        let spot = multiples.spot(middle).unwrap_or(drag.pressed);
+                        drag.held = held_at(shown.bypass_change_detection().0.as_mut(), &rig, &clock, spot);
+                        drag.moved = true;
+                        pointer.pinch = Some(pinch);
+                    }
                     continue;
                 }
-                pointer.at = at.or(pointer.at);
+                (pointer.at, pointer.pinch) = (at.or(pointer.at), None);
                 let Some((at, spot)) = pointer.at.and_then(|at| Some((at, over_city(at)?))) else { continue };
                 let shift = keys.any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
                 let grip = match by {
@@ -160,14 +195,20 @@ pub fn find_pointer(
                     | Holder::Button(MouseButton::Left | MouseButton::Right | MouseButton::Middle) => Grip::Move,
                     Holder::Button(_) => continue,
                 };
-                let city = shown.bypass_change_detection().0.as_mut();
-                let time = spot.time.unwrap_or(clock.time);
-                let met = city.and_then(|city| hit(city, &rig, time, spot.at)).map(|hit| hit.point);
-                let (eye, towards) = rig.ray(spot.at);
-                let held = met.unwrap_or_else(|| camera::pivot_on_ground(eye, towards));
+                let held = held_at(shown.bypass_change_detection().0.as_mut(), &rig, &clock, spot);
                 pointer.drag = Some(CityDrag { by, grip, pressed_at: at, pressed: spot, held, moved: false });
             }
             HandStep::LetGo(by, is_click) => {
+                let stays = match by {
+                    Holder::Finger(finger) => pointer.pinch.and_then(|pinch| pinch.without(finger)),
+                    Holder::Button(_) => None,
+                };
+                if let (Some((finger, at)), Some(drag)) = (stays, &mut pointer.drag) {
+                    // The other one goes on, from where it is.
+                    (drag.by, drag.pressed_at) = (Holder::Finger(finger), at);
+                    (pointer.at, pointer.pinch) = (Some(at), None);
+                    continue;
+                }
                 if let Some(drag) = pointer.drag.take_if(|drag| drag.by == by) {
                     rig.dragging = false;
                     let chooses = matches!(by, Holder::Finger(_) | Holder::Button(MouseButton::Left));

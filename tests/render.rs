@@ -11,7 +11,7 @@ use memory_city::viewer::document::{Document, Draft};
 use memory_city::viewer::loading::{Loading, open_document};
 use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::selection::{MarkNote, Selection};
-use memory_city::viewer::settings::Settings;
+use memory_city::viewer::settings::{PartKey, Settings};
 use memory_city::viewer::views::{self, CameraRig, Shown};
 use memory_city_analysis::timeline::Metric;
 use memory_city_heap::progress::Progress;

@@ -10,7 +10,7 @@ use super::document::Document;
 use super::kept_settings;
 use super::selection::{MarkNote, Marks, Selection, SharedFilter};
 use super::settings::{PartKey, Settings};
-use super::views::CameraRig;
+use super::views::{CameraRig, CityPane};
 use super::ways::{KeptWays, Ways};
 use bevy::prelude::*;
 use memory_city_heap::error::{Error, Result};
@@ -102,7 +102,9 @@ impl ViewFile {
         let open = world.resource::<Document>().get()?;
         let settings = world.resource::<Settings>();
         let (rig, clock) = (world.resource::<CameraRig>(), world.resource::<Clock>());
-        let (_, size) = rig.area();
+        // Of several times beside each other the camera looks through one: all of them are meant.
+        let pane = world.resource::<CityPane>().rect.map(|pane| Vec2::new(pane.width(), pane.height()));
+        let size = pane.unwrap_or(rig.area().1);
         let selection = world.resource::<Selection>();
         // The grouping that was chosen for an input is to be the same in any version.
         let compared = world.resource::<OpenComparison>().shown();

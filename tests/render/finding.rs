@@ -4,6 +4,28 @@ use super::*;
 use memory_city::viewer::view_file::ViewFile;
 use memory_city_views::city::ReferenceShape;
 
+/// Takes a picture, writes what is on screen as a view file, and has the command line draw that: the same.
+fn drawn_from_its_view_file(studio: &mut Studio, wish: &Shot) -> ViewFile {
+    let picture = studio.shoot(wish).expect("a picture");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, drawn) = (folder.path().join("a.mcview"), folder.path().join("a.png"));
+    let world = studio.app().world_mut();
+    world.resource_mut::<Loading>().set_paths(sample().to_vec());
+    let view = ViewFile::of(world).expect("something is open");
+    view.write(&file).expect("written");
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_memory-city"));
+    let program = program.arg("render").arg(&file).arg("-o").arg(&drawn).output().expect("the program runs");
+    assert!(program.status.success(), "{}", String::from_utf8_lossy(&program.stderr));
+    let drawn = image::open(&drawn).expect("a picture").to_rgb8();
+    let away = difference(&picture, &drawn, 3);
+    if away >= 0.0005 {
+        picture.save("target/window-test/view-file-expected.png").expect("saved");
+        drawn.save("target/window-test/view-file-drawn.png").expect("saved");
+    }
+    assert!(away < 0.0005, "{away}: {:?}", std::fs::read_to_string(&file));
+    view
+}
+
 /// The command line draws of a view file what is on screen; and the city has a picture with nothing behind it.
 pub(super) fn a_view_file_and_the_city_alone(studio: &mut Studio, settings: &Settings) {
     // A view file: the command line draws what this shows. And the city alone, with nothing behind it.
@@ -15,31 +37,24 @@ pub(super) fn a_view_file_and_the_city_alone(studio: &mut Studio, settings: &Set
         view: CameraView::Pose(pose),
         ..Shot { select: vec!["Person".into()], ..shot(&bundled) }
     };
-    let folder = tempfile::tempdir().expect("a folder");
     // Also of a screen with more pixels than points: as fine as there, and its text as large.
     for scale in [Some(1.75), None] {
-        let wish = Shot { scale, ..wish.clone() };
-        let picture = studio.shoot(&wish).expect("a picture");
-        let (file, drawn) = (folder.path().join("a.mcview"), folder.path().join("a.png"));
-        let world = studio.app().world_mut();
-        world.resource_mut::<Loading>().set_paths(sample().to_vec());
-        let view = ViewFile::of(world).expect("something is open");
+        let view = drawn_from_its_view_file(studio, &Shot { scale, ..wish.clone() });
         assert_eq!((view.camera, view.time, view.size), (pose, 10, SIZE));
         assert!(scale.is_none_or(|scale| view.scale() == Some(scale)), "{:?}", view.scale());
-        view.write(&file).expect("written");
-        let program = std::process::Command::new(env!("CARGO_BIN_EXE_memory-city"))
-            .arg("render")
-            .arg(&file)
-            .arg("-o")
-            .arg(&drawn)
-            .output()
-            .expect("the program runs");
-        assert!(program.status.success(), "{}", String::from_utf8_lossy(&program.stderr));
-        let drawn = image::open(&drawn).expect("a picture").to_rgb8();
-        let away = difference(&picture, &drawn, 3);
-        assert!(away < 0.0005, "the view file shows the same at {scale:?}: {away}");
-        std::fs::remove_file(&file).expect("removed");
     }
+    // And with all else that a view has: another base and window with marks and what is looked for, several times, a part, ways.
+    let compared = Settings { base: Some(2), window: Some((1, 12)), shadows: false, ..bundled.clone() };
+    let person = [("Heap#register.model#Person".to_owned(), MarkNote { colour: 3, note: "why?".into() })];
+    let with = PictureExtras { filter: "String".into(), marks: person.into(), ..PictureExtras::default() };
+    drawn_from_its_view_file(studio, &Shot { settings: compared, with, ..wish.clone() });
+    drawn_from_its_view_file(studio, &Shot { settings: Settings { multiples: 4, ..bundled.clone() }, ..wish.clone() });
+    let part = Settings { parts: vec![PartKey { key: "Heap#java".into(), beyond: 0 }], ..bundled.clone() };
+    drawn_from_its_view_file(
+        studio,
+        &Shot { settings: part, view: CameraView::Home, select: Vec::new(), ..wish.clone() },
+    );
+    drawn_from_its_view_file(studio, &Shot { paths: true, ..wish.clone() });
     let picture = studio.shoot(&wish).expect("a picture");
     let clear = studio.shoot_clear(&wish).expect("a picture");
     let alpha = |x: u32, y: u32| clear.get_pixel(x, y).0[3];

@@ -42,7 +42,7 @@ views! {
     comparison,
 }
 
-pub use city::{CameraRig, City, ConeCount, Multiples, Sharpness, Shown, ShownRoutes, TimeCell, WholeView};
+pub use city::{CameraRig, City, CityPane, ConeCount, Multiples, Sharpness, Shown, ShownRoutes, TimeCell, WholeView};
 pub(super) use city::{CitySight, alone, fill, focus_pose, hide, set_backdrop};
 pub use trends::TrendCharts;
 

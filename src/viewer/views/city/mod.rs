@@ -28,6 +28,7 @@ pub(in crate::viewer) use fly::focus_pose;
 pub use fly::{CameraRig, WholeView};
 pub use laid_out::{City, Shown};
 pub use multiples::{Multiples, TimeCell};
+pub use pane::CityPane;
 pub(in crate::viewer) use pane::{CitySight, alone, fill, hide, set_backdrop};
 pub use present::{ConeCount, ShownCones};
 pub use routes::ShownRoutes;

@@ -67,6 +67,8 @@ pub fn move_buildings(
 ) {
     let Some(journey) = &mut moving.bypass_change_detection().0 else { return };
     awake.keep_if(true);
+    // A picture shows where they stand in the end.
+    awake.wait_if(true);
     let city = shown.bypass_change_detection().0.as_mut();
     // A city that took its place in the meantime stands where it stands.
     let Some(city) = city.filter(|city| city.layout == journey.layout) else {

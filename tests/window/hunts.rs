@@ -254,6 +254,39 @@ fn the_hunt_in_h2_without_a_window_manager_ends_with_a_saved_picture() {
     hunt_in_h2(&mut session, folder.path());
 }
 
+/// The legend is behind another tab: the picture that is saved has it all the same, and the window does not.
+#[test]
+fn a_saved_picture_says_what_its_colours_mean() {
+    if skipped() {
+        return;
+    }
+    let (mut session, folder) = Session::of_sample("type");
+    // Shares of the pixels that differ: where the legend stands beside the city, and where it would stand over it.
+    let differing = |a: &image::RgbImage, b: &image::RgbImage, left: u32| {
+        let all = (left..left + 230).flat_map(|x| (HEIGHT - 310..HEIGHT - 110).map(move |y| (x, y)));
+        let is_other = |&(x, y): &(u32, u32)| (0..3).any(|c| a.get_pixel(x, y)[c].abs_diff(b.get_pixel(x, y)[c]) > 24);
+        all.filter(is_other).count() as f64 / (230.0 * 200.0)
+    };
+    let (beside_it, over_it) = (10, 310);
+    let with = saved_picture(&mut session, &folder.path().join("with.png"));
+    session.point(WIDTH / 2, 21);
+    let beside = session.screenshot("59-legend-beside");
+    assert!(differing(&with, &beside, over_it) < 0.01, "it is there already");
+    // Marks stand where it stood.
+    session.click(100, HEIGHT - 288);
+    session.rest();
+    session.point(WIDTH / 2, 22);
+    let hidden = session.screenshot("59-legend-hidden");
+    assert!(differing(&beside, &hidden, beside_it) > 0.03, "the legend is away");
+    let saved = saved_picture(&mut session, &folder.path().join("without.png"));
+    saved.save(session.folder.join("59-legend-saved.png")).expect("saved");
+    assert!(differing(&saved, &hidden, over_it) > 0.15, "the picture has it");
+    session.rest();
+    session.point(WIDTH / 2, 23);
+    let after = session.screenshot("59-legend-after");
+    assert!(differing(&after, &hidden, over_it) < 0.01, "the window has not");
+}
+
 /// A folder of real dumps that `make real` has taken.
 fn real_dumps(name: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/real/dumps");

@@ -88,9 +88,19 @@ pub struct SaveCard {
     /// What is to be written when the card is gone: it is no part of the picture.
     wanted: Option<(SaveAs, &'static str, PathBuf, u8)>,
     job: Option<Job<Result<PathBuf, String>>>,
+    /// For so many frames more the city says what its colours mean, where no view beside it does: they are those of a picture.
+    told: u8,
 }
 
+/// Frames in which the card goes away before a picture is taken.
+const BEFORE_PICTURE: u8 = 3;
+
 impl SaveCard {
+    /// Whether a picture is being taken in which nothing else says what colours mean.
+    pub fn needs_legend(&self) -> bool {
+        self.told > 0
+    }
+
     /// Closes it. Returns whether it was open.
     pub fn escape(&mut self) -> bool {
         std::mem::take(&mut self.open)
@@ -136,7 +146,11 @@ fn save_actions(
         }
     }
     awake.wait_if(card.job.is_some());
-    awake.keep_if(card.wanted.is_some());
+    awake.keep_if(card.wanted.is_some() || card.told > 0);
+    // Changed in every frame of a picture.
+    if card.told > 0 {
+        card.told -= 1;
+    }
     if let Some(outcome) = card.job.as_ref().and_then(|job| job.poll()) {
         card.job = None;
         notices.tell(match outcome.and_then(|saved| saved) {
@@ -156,6 +170,7 @@ pub fn show(
     In(ctx): In<egui::Context>,
     mut card: ResMut<SaveCard>,
     (document, clock, kinds): (Res<Document>, Res<Clock>, Res<Views>),
+    dock: Res<Dock>,
     mut awake: ResMut<Awake>,
 ) {
     if !card.open || document.get().is_none() {
@@ -219,6 +234,9 @@ pub fn show(
     if saves {
         card.open = false;
         card.wanted = Some((card.kind, card.view, PathBuf::from(card.path.trim()), 0));
+        // Until after it was taken.
+        let is_told = card.kind != SaveAs::Picture || dock.in_front("legend");
+        card.told = if is_told { 0 } else { BEFORE_PICTURE + 3 };
         awake.keep_if(true);
     }
 }
@@ -242,7 +260,7 @@ fn which_view(ui: &mut egui::Ui, view: &mut &'static str, kinds: &Views) -> bool
 /// Writes what was asked for, once the card is off the screen.
 fn write_wanted(world: &mut World) {
     let Some((kind, view, path, frames)) = world.resource::<SaveCard>().wanted.clone() else { return };
-    if kind == SaveAs::Picture && frames < 3 {
+    if kind == SaveAs::Picture && frames < BEFORE_PICTURE {
         world.resource_mut::<SaveCard>().wanted = Some((kind, view, path, frames + 1));
         return;
     }

@@ -48,9 +48,11 @@ fn draw(
     });
 }
 
-/// Shows the legend at the lower left of a picture, briefly where that is small.
+/// Shows the legend at the lower left of a picture, or of the part of it that the city has, briefly where that is small.
+#[allow(clippy::too_many_arguments)] // what the legend tells of
 pub fn over(
     ctx: &egui::Context,
+    within: Rect,
     city: &mut City,
     clock: &Clock,
     settings: &Settings,
@@ -58,9 +60,13 @@ pub fn over(
     ways: &Ways,
     brief: bool,
 ) {
-    egui::Area::new("legend".into()).anchor(Align2::LEFT_BOTTOM, [theme::GAP, -theme::GAP]).movable(false).show(
-        ctx,
-        |ui| {
+    let corner = Align2::LEFT_BOTTOM;
+    egui::Area::new("legend".into())
+        .fade_in(false)
+        .constrain_to(within)
+        .anchor(corner, [theme::GAP, -theme::GAP])
+        .movable(false)
+        .show(ctx, |ui| {
             theme::frame().show(ui, |ui| {
                 ui.set_width(if brief { BRIEF_WIDTH } else { WIDTH } - 22.0);
                 ui.spacing_mut().item_spacing.y = 3.0;
@@ -74,8 +80,7 @@ pub fn over(
                     contents(ui, city, clock, settings, selected, ways);
                 }
             });
-        },
-    );
+        });
 }
 
 fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settings, selected: bool, ways: &Ways) {

@@ -17,6 +17,7 @@ use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::finding::Finding;
 use crate::viewer::keys;
 use crate::viewer::owners::OwnersOf;
+use crate::viewer::panels::save::SaveCard;
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::references::References;
 use crate::viewer::search::GroupSearch;
@@ -119,6 +120,7 @@ pub struct Names<'w> {
     rig: ResMut<'w, CameraRig>,
     pane: ResMut<'w, CityPane>,
     multiples: ResMut<'w, Multiples>,
+    saving: Res<'w, SaveCard>,
 }
 
 /// Draws what stands over the picture into the city's pane of the dock.
@@ -189,6 +191,10 @@ pub fn draw(
     {
         minimap::show(ui.ctx(), rect, city, names.rig.bypass_change_detection(), &names.selection);
     }
+    let selected = names.selection.node().is_some();
+    if let Some(city) = names.shown.bypass_change_detection().0.as_mut().filter(|_| names.saving.needs_legend()) {
+        legend::over(ui.ctx(), rect, city, &names.clock, &names.settings, selected, &names.ways, rect.width() <= ROOMY);
+    }
     names.tooltip(ui.ctx(), &document, &pointer);
 }
 
@@ -233,7 +239,7 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
     }
     let selected = names.selection.node();
     if let Some(city) = names.shown.bypass_change_detection().0.as_mut() {
-        legend::over(&ctx, city, &names.clock, &names.settings, selected.is_some(), &names.ways, brief);
+        legend::over(&ctx, all, city, &names.clock, &names.settings, selected.is_some(), &names.ways, brief);
     }
     if captioned {
         caption(&ctx, open, &names.clock, &names.settings, selected, brief);

@@ -3,7 +3,7 @@
 use memory_city_formats::wire::{SeenWalk, WalkStream};
 use memory_city_heap::ObjectId;
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{ClassRow, SampleRow, TraceOptions, TraceTables, TraceWriter, WalkStartRow};
+use memory_city_wire::{ClassRow, RunRow, SampleRow, TraceOptions, TraceTables, TraceWriter, WalkStartRow};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -153,6 +153,47 @@ fn traces_become_recordings_that_lose_nothing() {
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     let sites = text(&done.stdout);
     assert!(sites.contains("allocation site") || sites.contains("():"), "sites are there: {sites:.300}");
+}
+
+/// A recording tells which code is the program's own: its lines are the places, unless somebody says something else. A copy tells it too.
+#[test]
+fn a_recording_tells_which_packages_are_the_programs_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, packages: Option<&str>| {
+        let path = folder.path().join(name);
+        let mut program = TraceWriter::create_file(&path, TraceOptions::default()).expect("a writer");
+        let mut tables = TraceTables::new(100);
+        let name = tables.string("net.held.Thing").expect("a number");
+        let class = tables.class(ClassRow { name, base: 16, ..ClassRow::default() });
+        let run = tables.method("com.acme.Main", "run", Some("()"), None, Vec::new).expect("a method");
+        let take = tables.method("net.pool.Pool", "take", Some("()"), None, Vec::new).expect("a method");
+        let caller = tables.frame(None, run, None);
+        let stack = tables.frame(caller, take, None);
+        tables.write_new(&mut program).expect("written");
+        let fact = |key: &str, value: &str| RunRow { key: key.into(), value: value.into() };
+        program.write(&[fact("recording.started", "1700000000000")]).expect("written");
+        program.write(&packages.map(|p| fact("program.packages", p)).into_iter().collect::<Vec<_>>()).expect("written");
+        program
+            .write(&[SampleRow { id: 5, class, size: 16, weight: 1 << 16, stack, ..SampleRow::default() }])
+            .expect("written");
+        program.finish("done").expect("finished");
+        path
+    };
+    let place = |path: &Path, options: &[&str]| {
+        let path = path.display().to_string();
+        let done = run(&[&["report", &path, "--tree", "--format", "csv"], options].concat());
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        let told = text(&done.stdout);
+        let places = ["net.pool.Pool.take", "com.acme.Main.run"];
+        places.into_iter().find(|place| told.contains(place)).unwrap_or_else(|| panic!("{told}"))
+    };
+    let (silent, told) = (write("silent.mcity", None), write("told.mcity", Some("com.acme")));
+    assert_eq!(place(&silent, &[]), "net.pool.Pool.take");
+    assert_eq!(place(&told, &[]), "com.acme.Main.run");
+    assert_eq!(place(&told, &["--packages", "net.pool"]), "net.pool.Pool.take");
+    let copy = folder.path().join("copy.mcity");
+    converted(&[&told.display().to_string()], &copy);
+    assert_eq!(place(&copy, &[]), "com.acme.Main.run");
 }
 
 /// What a program writes of itself, and walks that another process writes beside it: two streams, each with numbers of its own.

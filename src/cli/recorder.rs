@@ -14,6 +14,7 @@ mod words;
 
 use clap::Args;
 use memory_city_agent::{AgentOptions, DEFAULT_BUDGET, DEFAULT_WALK_EVERY, DEFAULT_WALK_SHARE, SamplingMode};
+use memory_city_analysis::group::domain::DomainPackages;
 use memory_city_heap::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -68,6 +69,14 @@ pub struct RecordingArgs {
     /// added up, and the oldest walks go
     #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     max_size: u64,
+    /// The packages of your own code, as com.acme,org.x: noted in the trace, so that whoever opens it sees its lines first
+    #[arg(long, value_name = "PACKAGES", value_parser = packages)]
+    packages: Option<String>,
+}
+
+/// Packages as people write them.
+fn packages(text: &str) -> std::result::Result<String, String> {
+    DomainPackages::parse(text).map(|_| text.to_owned())
 }
 
 /// What the recording process goes by.
@@ -117,6 +126,7 @@ impl RecordingArgs {
             // Of a small program all objects are known.
             followed: if self.every_allocation { MOST_FOLLOWED } else { AgentOptions::default().followed },
             identity: if self.identity == IdentityOf::All { MOST_NUMBERED } else { 0 },
+            packages: self.packages.clone().unwrap_or_default(),
             ..AgentOptions::default()
         }
     }

@@ -4,7 +4,7 @@
 //! take for their own are written as `%` and two hexadecimal digits.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What sampling may cost unless something else is asked for: percent of a core.
 pub const DEFAULT_BUDGET: f64 = 2.0;
@@ -50,6 +50,8 @@ pub struct AgentOptions {
     pub identity: u32,
     /// How many samples may wait to be written; what comes beyond is lost, and counted.
     pub queue: u32,
+    /// Which packages are the program's own, as people write them; empty where nobody says. Only noted in the trace.
+    pub packages: String,
     /// The recording ends when nobody holds the recorder's lock any more: somebody attached who may go away.
     pub attached: bool,
     /// End the recording that runs.
@@ -68,6 +70,7 @@ impl Default for AgentOptions {
             followed: 50_000,
             identity: 0,
             queue: 200_000,
+            packages: String::new(),
             attached: false,
             stop: false,
         }
@@ -100,12 +103,13 @@ impl AgentOptions {
                 "followed" => options.followed = number(0, 10_000_000)? as u32,
                 "identity" => options.identity = number(0, 100_000_000)? as u32,
                 "queue" => options.queue = number(1, 1 << 24)? as u32,
+                "packages" => options.packages = decode(value)?.to_string_lossy().into_owned(),
                 "attached" => options.attached = true,
                 "stop" => options.stop = true,
                 _ => {
                     return Err(format!(
                         "{key:?} is no option; there are folder, budget, interval, every-allocation, walks, walk-share, \
-                         max-size, histograms, followed, identity, queue, attached and stop"
+                         max-size, histograms, followed, identity, queue, packages, attached and stop"
                     ));
                 }
             }
@@ -130,6 +134,9 @@ impl AgentOptions {
         if self.identity > 0 {
             let _ = write!(text, ",identity={}", self.identity);
         }
+        if !self.packages.is_empty() {
+            let _ = write!(text, ",packages={}", encode(Path::new(&self.packages)));
+        }
         if self.attached {
             text.push_str(",attached");
         }
@@ -140,7 +147,7 @@ impl AgentOptions {
     }
 }
 
-fn encode(path: &std::path::Path) -> String {
+fn encode(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
     let mut text = String::new();
     for &byte in path.as_os_str().as_bytes() {
@@ -194,9 +201,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn options_come_back(path in "/[^\0]{1,40}", ppm in 100u32..1_000_000, exact in any::<bool>(), stop in any::<bool>(), identity in 0u32..100_000_001, histograms in 0u64..1 << 40) {
+        fn options_come_back(path in "/[^\0]{1,40}", packages in "[a-z.,+ ()]{0,30}", ppm in 100u32..1_000_000, exact in any::<bool>(), stop in any::<bool>(), identity in 0u32..100_000_001, histograms in 0u64..1 << 40) {
             let sampling = if exact { SamplingMode::All } else { SamplingMode::Budget(ppm) };
-            let options = AgentOptions { folder: path.into(), sampling, stop, attached: !stop, identity, histograms, ..AgentOptions::default() };
+            let options = AgentOptions { folder: path.into(), sampling, stop, attached: !stop, identity, histograms, packages, ..AgentOptions::default() };
             let text = options.text();
             prop_assert!(text.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\''));
             prop_assert_eq!(AgentOptions::parse(&text).expect("its own text"), options);

@@ -252,6 +252,9 @@ impl<'a> Worker<'a> {
             _ => "identity",
         };
         facts.push(("recording.mode", mode.to_owned()));
+        if !options.packages.is_empty() {
+            facts.push(("program.packages", options.packages.clone()));
+        }
         if options.identity > 0 {
             facts.push(("identity.limit", options.identity.to_string()));
         }

@@ -259,9 +259,11 @@ fn the_page_of_the_format_lists_the_facts() {
     }
     with_jdks("the_page_of_the_format", |jdk, class_path, temporary| {
         let folder = temporary.join("trace");
-        let options = AgentOptions { folder: folder.clone(), identity: 1000, ..AgentOptions::default() };
+        let packages = "com.acme, org.x".to_owned();
+        let options = AgentOptions { folder: folder.clone(), identity: 1000, packages, ..AgentOptions::default() };
         run(jdk, &options, class_path, &["Counted", "1000"]);
         let trace = Trace::read(&folder);
+        assert_eq!(trace.run["program.packages"], "com.acme, org.x");
         let written = trace.run.keys().map(String::as_str).chain(trace.settings.iter().map(|row| row.key.as_str()));
         let missing: Vec<&str> = written.filter(|key| !listed.contains(key)).collect();
         assert_eq!(missing, [""; 0], "not in the page");

@@ -119,6 +119,11 @@ pub trait HeapSeries: Send + Sync {
         "this heap dump"
     }
 
+    /// Which packages are the program's own, as a list that people write, where the input tells.
+    fn own_packages(&self) -> Option<&str> {
+        None
+    }
+
     /// Whether allocations were sampled while it was recorded.
     fn has_samples(&self) -> bool {
         false

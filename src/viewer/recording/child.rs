@@ -7,6 +7,7 @@ use crate::jvm::list::RunningJvm;
 use crate::viewer::job::Job;
 use crate::viewer::live::WindowWaker;
 use memory_city_agent::folder::AgentStatus;
+use memory_city_analysis::group::registry;
 use std::io::{BufRead, BufReader, PipeWriter};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -58,6 +59,10 @@ impl RecorderChild {
             let mut command = Command::new(program);
             command.args(["attach", &pid.to_string(), "--while-input", "--output"]).arg(&into);
             command.arg(format!("--live={}", place.address)).env_remove("RUST_LOG");
+            // What was chosen in the window goes with the trace.
+            if let Some(packages) = registry().domain().packages() {
+                command.arg("--packages").arg(packages.join(","));
+            }
             if let Some(token) = &place.token {
                 command.env("MEMORY_CITY_LIVE_TOKEN", token);
             }

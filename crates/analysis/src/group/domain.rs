@@ -6,6 +6,7 @@
 use super::names;
 use memory_city_heap::{Amount, HeapState, TypeKind};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Beginnings of packages that belong to runtimes and widespread libraries, each ended by a dot.
 const LIBRARIES: [&str; 96] = [
@@ -119,12 +120,14 @@ pub const NO_PACKAGE: &str = "(default package)";
 pub struct DomainPackages {
     /// What somebody chose; `None`: whatever no known library covers.
     chosen: Option<Vec<String>>,
+    /// An input has told them: what a person chooses counts more.
+    told: bool,
 }
 
 impl DomainPackages {
     /// These, with the packages in them. [`NO_PACKAGE`] stands for classes without one.
     pub fn chosen<P: Into<String>>(packages: impl IntoIterator<Item = P>) -> DomainPackages {
-        DomainPackages { chosen: Some(packages.into_iter().map(Into::into).collect()) }
+        DomainPackages { chosen: Some(packages.into_iter().map(Into::into).collect()), told: false }
     }
 
     /// Read from a list as people write it: `com.acme, org.x`, `com.acme+org.x`; `com.acme.*` is as good.
@@ -141,7 +144,7 @@ impl DomainPackages {
             }
             packages.push(package.to_owned());
         }
-        Ok(DomainPackages { chosen: Some(packages) })
+        Ok(DomainPackages { chosen: Some(packages), told: false })
     }
 
     /// What somebody chose; `None` where nobody did.
@@ -261,6 +264,18 @@ pub fn known_libraries() -> usize {
 /// Says which packages are the program's own, in the shared registry: groupings that are made from now on go by them.
 pub fn set_packages(packages: DomainPackages) {
     super::registry::change(|registry| registry.set_domain(packages));
+}
+
+/// Says which packages an input tells to be the program's own, as [`DomainPackages::parse`] reads them; `None` where it does not. They
+/// count while nobody has chosen any, and until another input comes.
+pub fn tell_packages(told: Option<&str>) {
+    let next = told.and_then(|told| DomainPackages::parse(told).ok());
+    let next = next.map_or_else(DomainPackages::default, |packages| DomainPackages { told: true, ..packages });
+    let now = Arc::clone(super::registry().domain());
+    let is_chosen = now.chosen.is_some() && !now.told;
+    if !is_chosen && *now != next {
+        set_packages(next);
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! They go the way of all trees that somebody else counted: as memory trees in JSON, without a file.
 
 use super::json::{Collector, JsonSource};
-use crate::group::domain::class_of_frame;
+use crate::group::domain::{class_of_frame, tell_packages};
 use crate::group::registry;
 use memory_city_formats::wire::{CountedClass, CountedTime, counted};
 use memory_city_heap::error::Result;
@@ -19,6 +19,7 @@ use std::path::PathBuf;
 /// When a file cannot be read, or the work was cancelled.
 pub(super) fn trees_of_recording(paths: &[PathBuf], progress: &Progress) -> Result<Option<JsonSource>> {
     let Some(counted) = counted(paths, progress)? else { return Ok(None) };
+    tell_packages(counted.own_packages.as_deref());
     let mut text = Vec::new();
     for time in &counted.times {
         progress.check()?;

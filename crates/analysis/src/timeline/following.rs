@@ -2,6 +2,7 @@
 
 use super::history::{History, choose, point_of, points_of_interest, trees_of, with_wanted};
 use super::{TimelineBuilder, closures::KeptAmounts};
+use crate::group::domain::tell_packages;
 use crate::group::{GroupOptions, Grouping};
 use memory_city_formats::wire::{RecordingFolder, is_of_its_end};
 use memory_city_formats::{HeapSeries, PointNumber};
@@ -46,6 +47,7 @@ impl History {
         progress: &Progress,
     ) -> Result<History> {
         let series: Arc<dyn HeapSeries> = Arc::from(recording.open(progress)?);
+        tell_packages(series.own_packages());
         let grouping = choose(&*series, grouping)?;
         let following = Following { recording: recording.clone(), trees: Mutex::default() };
         History::followed(series, grouping, options, Arc::new(following), progress)

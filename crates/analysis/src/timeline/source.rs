@@ -10,6 +10,7 @@ use super::history::named;
 use super::json::{self, JsonSource};
 use super::references::ReferenceMap;
 use super::{AUTO, DIFFERENCE, History, NodeId, Timeline};
+use crate::group::domain::tell_packages;
 use crate::group::{self, GroupOptions, Grouping};
 use memory_city_formats::HeapSeries;
 use memory_city_formats::counts::ClassCounts;
@@ -80,6 +81,7 @@ impl Source {
         // A misspelt name is told before a long trace is read.
         let by_object = grouping != AUTO && named(grouping)?.reads().by_object();
         let history = |series: Box<dyn HeapSeries>, progress: &Progress| {
+            tell_packages(series.own_packages());
             History::build(Arc::from(series), grouping, options, progress).map(Source::Heaps)
         };
         let opened = memory_city_formats::open_gradually(paths, progress, &mut |series| {

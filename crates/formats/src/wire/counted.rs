@@ -5,7 +5,7 @@ use super::names::stack_in;
 use super::origins::Provenance;
 use super::sampled::{FollowedShare, weight_of};
 use super::scan::{Scan, error_of};
-use super::series::gc_point;
+use super::series::{PACKAGES, gc_point};
 use crate::counts::{ClassCounts, ClassPlace, CountCourse, CountMoment, joined_by, without_its_address};
 use crate::event::GcKind;
 use crate::series::GcPoint;
@@ -56,6 +56,8 @@ pub struct CountedTimes {
     pub is_estimate: bool,
     /// What was counted by class, where that was: the same, or beside the estimates. Times are since the Unix epoch.
     pub histograms: Option<Arc<ClassCounts>>,
+    /// Which packages are the program's own, as a list that people write, where the recording tells.
+    pub own_packages: Option<String>,
     /// What a person must know.
     pub warnings: Vec<Warning>,
 }
@@ -136,7 +138,8 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     }
     let said = Warning { path: path.clone(), offset: None, message };
     let trouble = std::mem::take(&mut scan.trouble).finish(&path, &scan.losses);
-    Ok(Some(CountedTimes { times, is_estimate, histograms, warnings: [vec![said], trouble].concat() }))
+    let own_packages = scan.run.remove(PACKAGES);
+    Ok(Some(CountedTimes { times, is_estimate, histograms, own_packages, warnings: [vec![said], trouble].concat() }))
 }
 
 /// Says of which collections the times are: those that somebody else has told. A recorder's histograms are at any time after the last one.

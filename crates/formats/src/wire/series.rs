@@ -97,6 +97,9 @@ fn warning_of(path: &std::path::Path, walk: &WalkPlace, what: &str) -> Warning {
 }
 
 /// A number of the run.
+/// The fact that says which packages are the program's own.
+pub(super) const PACKAGES: &str = "program.packages";
+
 pub(super) fn fact(scan: &Scan, key: &str) -> Option<u64> {
     scan.run.get(key)?.trim().parse().ok()
 }
@@ -233,6 +236,10 @@ impl HeapSeries for WalkSeries {
 
     fn has_class_counts(&self) -> bool {
         self.scan.histograms() > 0
+    }
+
+    fn own_packages(&self) -> Option<&str> {
+        self.scan.run.get(PACKAGES).map(String::as_str)
     }
 
     fn has_samples(&self) -> bool {

@@ -1,45 +1,36 @@
 //! Pictures without a window or a display server: the same scene and panels, drawn into an image and saved as PNG.
 
-use super::app::{Awake, headless};
-use super::clock::Clock;
-use super::comparison::CompareWish;
-use super::dock::Dock;
-use super::document::{self, Arrival, Document, Draft, OpenDocument};
-use super::finding::Finding;
-use super::loading;
-use super::owners::{OwnersOf, owners_of};
-use super::panels::PanelState;
-use super::references::References;
-use super::scene::numbers::box_numbers;
-use super::scene::{SceneInput, city_camera};
-use super::search::GroupSearch;
-use super::selection::{MarkNote, Marks, Selection, SharedFilter};
-use super::settings::Settings;
-use super::sites::SitesOf;
-use super::views::{self, CameraRig, Shown, Views, WholeView, focus_pose};
-use super::ways::{self, CutChoice, KeptWays, Ways};
-use super::window::own_scale;
-use bevy::asset::RenderAssetUsages;
-use bevy::camera::{ImageRenderTarget, RenderTarget};
+mod pixels;
+mod stage;
+
+use crate::viewer::app::{Awake, headless};
+use crate::viewer::clock::Clock;
+use crate::viewer::comparison::CompareWish;
+use crate::viewer::document::{self, Arrival, Document, Draft};
+use crate::viewer::loading;
+use crate::viewer::panels::PanelState;
+use crate::viewer::scene::numbers::box_numbers;
+use crate::viewer::scene::{SceneInput, city_camera};
+use crate::viewer::selection::{MarkNote, Selection};
+use crate::viewer::settings::Settings;
+use crate::viewer::views::{self, CameraRig, Shown, WholeView, focus_pose};
+use crate::viewer::ways::KeptWays;
 use bevy::prelude::*;
 use bevy::render::RenderApp;
 use bevy::render::render_asset::RenderAssets;
-use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
 use bevy::render::renderer::{RenderAdapterInfo, RenderDevice, RenderQueue};
 use bevy::render::texture::GpuImage;
 use bevy::render::view::Msaa;
 use image::codecs::png::PngEncoder;
-use memory_city_analysis::analyses::sampled_shares;
-use memory_city_analysis::timeline::{Metric, NodeId};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::write_whole;
 use memory_city_views::city::camera::{self, CameraPose};
-use memory_city_views::city::{linear_to_srgb, srgb_to_linear};
+use pixels::{cut_out, no_picture, read_texture, target_image, target_of};
+use stage::{select, stage};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a picture waits for what its panels show.
@@ -369,193 +360,6 @@ impl Studio {
         let texture = drawn.and_then(|images| images.get(self.target.id())).map(|image| &*image.texture);
         read_texture(device, queue, texture.ok_or_else(|| no_picture("nothing was drawn"))?)
     }
-}
-
-/// The image that a camera draws into. Text in it is as large as is said, or as in a window that fills a screen of this height.
-fn target_of(image: &Handle<Image>, (_, height): (u32, u32), scale: Option<f32>) -> RenderTarget {
-    let scale_factor = scale.unwrap_or_else(|| own_scale(height as f32));
-    RenderTarget::Image(ImageRenderTarget { handle: image.clone(), scale_factor })
-}
-
-/// The pixels of a texture of four bytes each, without the last one. Waits for the GPU.
-fn read_texture(device: &wgpu::Device, queue: &wgpu::Queue, texture: &wgpu::Texture) -> Result<Picture> {
-    let (width, height) = (texture.width(), texture.height());
-    // Rows of a copy begin at multiples of 256 bytes.
-    let row = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-    let copy = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("picture"),
-        size: u64::from(row) * u64::from(height),
-        usage: wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ,
-        mapped_at_creation: false,
-    });
-    let mut encoder = device.create_command_encoder(&Default::default());
-    encoder.copy_texture_to_buffer(
-        texture.as_image_copy(),
-        wgpu::TexelCopyBufferInfo {
-            buffer: &copy,
-            layout: wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(row), rows_per_image: None },
-        },
-        texture.size(),
-    );
-    queue.submit([encoder.finish()]);
-    let outcome: Arc<Mutex<Option<_>>> = Arc::default();
-    let receive = Arc::clone(&outcome);
-    copy.slice(..).map_async(wgpu::MapMode::Read, move |mapped| {
-        *receive.lock().unwrap_or_else(|e| e.into_inner()) = Some(mapped);
-    });
-    device.poll(wgpu::PollType::wait_indefinitely()).map_err(|e| no_picture(&e.to_string()))?;
-    match outcome.lock().unwrap_or_else(|e| e.into_inner()).take() {
-        Some(Ok(())) => {}
-        Some(Err(error)) => return Err(no_picture(&error.to_string())),
-        None => return Err(no_picture("the GPU did not answer")),
-    }
-    let bytes = copy.slice(..).get_mapped_range();
-    let mut pixels = Vec::with_capacity(width as usize * height as usize * 3);
-    for line in bytes.chunks_exact(row as usize) {
-        line[..width as usize * 4].chunks_exact(4).for_each(|pixel| pixels.extend_from_slice(&pixel[..3]));
-    }
-    Picture::from_raw(width, height, pixels).ok_or_else(|| no_picture("the GPU gave too few pixels"))
-}
-
-/// What is the same before black and before white is the city; in linear light, as it was drawn.
-fn cut_out(black: &Picture, white: &Picture) -> ClearPicture {
-    let linear: [f32; 256] = std::array::from_fn(|i| srgb_to_linear(i as f32 / 255.0));
-    ClearPicture::from_fn(black.width(), black.height(), |x, y| {
-        let (b, w) = (black.get_pixel(x, y).0, white.get_pixel(x, y).0);
-        let at = |p: [u8; 3], c: usize| linear[usize::from(p[c])];
-        let through = (0..3).map(|c| at(w, c) - at(b, c)).sum::<f32>() / 3.0;
-        let alpha = (1.0 - through).clamp(0.0, 1.0);
-        if alpha < 1.0 / 512.0 {
-            return image::Rgba([0; 4]);
-        }
-        let byte = |v: f32| (v.clamp(0.0, 1.0) * 255.0).round() as u8;
-        let [red, green, blue] = std::array::from_fn(|c| byte(linear_to_srgb((at(b, c) / alpha).min(1.0))));
-        image::Rgba([red, green, blue, byte(alpha)])
-    })
-}
-
-fn no_picture(why: &str) -> Error {
-    Error::Unusable {
-        what: format!("No picture could be read back: {why}"),
-        remedy: "Try a smaller --size, or another GPU (WGPU_ADAPTER_NAME=llvmpipe draws in software)".into(),
-    }
-}
-
-fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
-    let last = open.timeline.times().saturating_sub(1);
-    let time = shot.time.unwrap_or(last);
-    if time > last {
-        return Err(Error::Unusable {
-            what: format!("There is no point in time {}: the input has {}", time + 1, last + 1),
-            remedy: format!("Give --time a number from 1 to {}", last + 1),
-        });
-    }
-    let beyond = [(shot.settings.base, "--base"), (shot.settings.window.map(|w| w.1), "--window")];
-    if let Some((given, option)) = beyond.iter().find_map(|(t, option)| t.filter(|t| *t > last).map(|t| (t, option))) {
-        return Err(Error::Unusable {
-            what: format!("There is no point in time {}: the input has {}", given + 1, last + 1),
-            remedy: format!("Give {option} numbers from 1 to {}", last + 1),
-        });
-    }
-    world.resource_mut::<Clock>().jump(time);
-    world.resource_mut::<SharedFilter>().0.clone_from(&shot.with.filter);
-    world.resource_mut::<Marks>().replace(&open.timeline, shot.with.marks.clone());
-    if let Some(id) = shot.settings.trends.metric.as_deref()
-        && open.timeline.metric(id).is_none()
-        && open.source.heaps().is_none()
-    {
-        return Err(Error::Unusable {
-            what: format!("The metric {id} cannot be found: the input has trees, not objects"),
-            remedy: "Open heap dumps or a memory trace, or a tree that brings this metric along".into(),
-        });
-    }
-    let metric = shot.settings.metric_in(&open.timeline);
-    let looked_for = world.resource_mut::<GroupSearch>().preset(&open.timeline, time, metric, &shot.with.filter);
-    looked_for.map_err(|why| Error::Unusable {
-        what: format!("Nothing can be looked for with this filter: {why}"),
-        remedy: "Give a part of a name, a glob, or an expression such as 'bytes > 1MB'".into(),
-    })?;
-    let mut picture = shot.settings.clone();
-    // What the trees were made with cannot change here.
-    picture.grouping.clone_from(&open.made_with.grouping);
-    world.insert_resource(picture);
-    select(world, open, shot, time)
-}
-
-/// Selects groups, with their references at a point in time.
-fn select(world: &mut World, open: &OpenDocument, shot: &Shot, time: usize) -> Result<()> {
-    let mut references = References::default();
-    world.resource_mut::<SitesOf>().preset(None);
-    world.resource_mut::<Selection>().clear();
-    let find = |key: &String| {
-        open.find(key).ok_or_else(|| Error::Unusable {
-            what: format!("There is no group {key}"),
-            remedy: format!("Give --select a key or a name, such as {}", example_key(open)),
-        })
-    };
-    let nodes: Vec<NodeId> = shot.select.iter().map(find).collect::<Result<_>>()?;
-    let progress = Progress::new();
-    let (mut owners, mut ways) = (OwnersOf::default(), Ways::default());
-    if open.source.heaps().is_some() && !nodes.is_empty() && shot.panels {
-        let by_bytes = shot.settings.metric_in(&open.timeline) != Metric::Objects;
-        let mut sorted = nodes.clone();
-        sorted.sort_unstable();
-        owners.preset(owners_of(&open.source, time, &sorted, by_bytes, &progress)?);
-        let shares = sampled_shares(&open.source, nodes[0], time, &progress)?;
-        world.resource_mut::<SitesOf>().preset(shares);
-    }
-    // Those of a view file lead to groups of their own.
-    let kept = shot.with.ways.as_ref().filter(|_| open.source.heaps().is_some());
-    let subject = match kept {
-        Some(kept) => kept.groups.iter().map(find).collect::<Result<Vec<_>>>()?,
-        None if open.source.heaps().is_some() && (shot.paths || shot.cut.is_some()) => nodes.clone(),
-        None => Vec::new(),
-    };
-    if !subject.is_empty() {
-        let question = kept.map_or_else(ways::first_question, KeptWays::question);
-        let found = ways::find(&open.source, time, &subject, question, &progress)?;
-        ways.preset(&open.timeline, subject, found);
-        let cut = kept.map_or_else(|| shot.cut.clone().map(CutChoice::Root), |kept| kept.cut.clone());
-        if let (Some(choice), Some(found)) = (cut, ways.found().cloned()) {
-            let freed = ways::freed(&open.source, &found, &choice, &progress)?;
-            ways.preset_cut(&open.timeline, time, choice, freed);
-        }
-    }
-    if shot.panels {
-        let mut finding = Finding::default();
-        finding.preset(&open.source, !nodes.is_empty(), &progress)?;
-        world.insert_resource(finding);
-        // Each picture as if it were the first.
-        let views = world.resource::<Views>().clone();
-        world.resource_mut::<Dock>().reset(&views);
-    }
-    world.insert_resource(owners);
-    world.insert_resource(ways);
-    if let Some(&node) = nodes.first() {
-        world.resource_mut::<Selection>().select_all(&open.timeline, nodes);
-        references.preset(time, node, open.source.references(time, node, &Progress::new())?);
-    }
-    world.insert_resource(references);
-    Ok(())
-}
-
-fn example_key(open: &OpenDocument) -> String {
-    let metric = open.made_with.metric_in(&open.timeline);
-    memory_city_analysis::analyses::top_growing(&open.timeline, metric, 1)
-        .first()
-        .map(|&n| open.timeline.key(n))
-        .unwrap_or_else(|| "Heap".to_owned())
-}
-
-fn target_image(size: (u32, u32)) -> Image {
-    let mut image = Image::new_uninit(
-        Extent3d { width: size.0, height: size.1, depth_or_array_layers: 1 },
-        TextureDimension::D2,
-        TextureFormat::Rgba8UnormSrgb,
-        RenderAssetUsages::RENDER_WORLD,
-    );
-    image.texture_descriptor.usage |= TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
-    image
 }
 
 /// Opens `paths`, renders one picture and saves it as `output`. Returns the name of the GPU that drew it.

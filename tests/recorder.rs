@@ -26,7 +26,7 @@ use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
 use memory_city_heap::progress::Progress;
 use memory_city_testing::jvm::{self, Jdk, PATIENCE, Program};
 use memory_city_testing::root;
-use memory_city_wire::{ChunkKind, EndRow, LossRow, PartReader, Piece, SampleRow, WalkEndRow, WalkSampleRow};
+use memory_city_wire::{ChunkKind, EndRow, LossRow, PartReader, Piece, RunRow, SampleRow, WalkEndRow, WalkSampleRow};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -518,12 +518,25 @@ fn a_recording_says_where_it_goes_and_what_it_lacks() {
         let lacks = "this recording has one. Record for longer, or with a smaller --walk-every (it was 10m) and a larger --walk-share (it was 2.5)";
         assert!(said.contains(lacks), "{said}");
         let none = temporary.join("none");
-        let done = record(jdk, &none, &["--no-walks"], &["-Xmx100m", "-cp", class_path, "Leaky", "500"]);
+        let options = ["--no-walks", "--packages", "com.acme,org.x"];
+        let done = record(jdk, &none, &options, &["-Xmx100m", "-cp", class_path, "Leaky", "500"]);
         assert!(!text(&done.stderr).contains("--walk-every"), "{}", text(&done.stderr));
+        // The trace tells whose code is meant.
+        let mut told = Vec::new();
+        for_chunks(&none, |chunk| {
+            if chunk.kind() == ChunkKind::RUN {
+                let facts = chunk.rows::<RunRow>().expect("facts").rows;
+                told.extend(facts.into_iter().filter(|f| f.key == "program.packages").map(|f| f.value));
+            }
+        });
+        assert_eq!(told, ["com.acme,org.x"]);
+        let done = finish(&mut memory_city(&["record", "--packages", "com.acme,,", "--", "java"]));
+        let said = text(&done.stderr);
+        assert!(!done.status.success() && said.contains("packages are written as com.acme,org.x"), "{said}");
         // An option that there is not would be taken for the program.
-        let done = finish(&mut memory_city(&["record", "--packages", "x", "--", "java"]));
+        let done = finish(&mut memory_city(&["record", "--colour", "x", "--", "java"]));
         assert!(!done.status.success(), "{}", text(&done.stderr));
-        assert!(text(&done.stderr).contains("--packages is no option of record"), "{}", text(&done.stderr));
+        assert!(text(&done.stderr).contains("--colour is no option of record"), "{}", text(&done.stderr));
         let program = Program::start(jdk, &["-Xmx100m", "-XX:+EnableDynamicAgentLoading"], class_path, "Leaky");
         let (folder, pid) = (temporary.join("attached"), program.pid.to_string());
         let output = folder.to_string_lossy();

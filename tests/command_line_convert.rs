@@ -3,7 +3,7 @@
 use memory_city_formats::wire::{SeenWalk, WalkStream};
 use memory_city_heap::ObjectId;
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{ClassRow, RunRow, SampleRow, TraceOptions, TraceTables, TraceWriter, WalkStartRow};
+use memory_city_wire::{ClassRow, RunRow, SampleRow, ThreadRow, TraceOptions, TraceTables, TraceWriter, WalkStartRow};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -99,6 +99,72 @@ fn collections_of_trees_are_kept_and_what_is_left_out_is_named() {
     for named in ["samples of allocations", "the facts of the run, its threads", "1 warnings about the input"] {
         assert!(said.contains(&format!("not in the file: {named}")), "{named}: {said}");
     }
+}
+
+/// Where some points in time are ends of collections and others are not, each keeps what it is.
+#[test]
+fn each_point_of_trees_keeps_its_own_collection() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let gc = |number: u32, end: bool| serde_json::json!({"number": number, "kind": "major", "cause": "System.gc()", "duration": 7, "end": end});
+    let time = |millis: u64, gc: Option<serde_json::Value>| {
+        let tree = serde_json::json!({"children": [{"name": "A", "role": "Type", "objects": millis, "bytes": 16}]});
+        let mut time = serde_json::json!({"label": format!("at {millis}"), "timestamp": millis, "tree": tree});
+        gc.into_iter().for_each(|gc| time["gc"] = gc);
+        time
+    };
+    let times = [
+        time(1000, Some(gc(3, true))),
+        time(2000, None),
+        time(3000, Some(gc(4, false))),
+        time(3007, Some(gc(4, true))),
+    ];
+    let trees = serde_json::json!({"format": "memory-city", "version": 1, "times": times});
+    std::fs::write(at("trees.json"), trees.to_string()).expect("written");
+    let said = converted(&[&at("trees.json").display().to_string()], &at("counts.mcity"));
+    assert!(said.contains("not in the file: the collections that begin at 1 of the points in time"), "{said}");
+    converted(&[&at("counts.mcity").display().to_string()], &at("again.json"));
+    let again = std::fs::read_to_string(at("again.json")).expect("trees");
+    let again: serde_json::Value = serde_json::from_str(&again).expect("JSON");
+    let told: Vec<_> = again["times"].as_array().expect("times").iter().map(|t| (&t["timestamp"], &t["gc"])).collect();
+    let expected: Vec<_> = times.iter().map(|t| (&t["timestamp"], &t["gc"])).collect();
+    for (at, (told, expected)) in told.iter().zip(&expected).enumerate() {
+        assert_eq!(told.0, expected.0);
+        let is_begun = at == 2;
+        assert!(if is_begun { told.1.is_null() } else { told.1 == expected.1 }, "{at}: {told:?} {expected:?}");
+    }
+    assert_eq!(told.len(), 4);
+}
+
+/// What samples know can be asked for; what they do not know is said, and with it what was not done.
+#[test]
+fn a_recording_without_walks_is_grouped_by_what_samples_know() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("samples.mcity");
+    let mut program = TraceWriter::create_file(&path, TraceOptions::default()).expect("a writer");
+    let mut tables = TraceTables::new(100);
+    let name = tables.string("com.acme.Cart").expect("a number");
+    let class = tables.class(ClassRow { name, base: 16, ..ClassRow::default() });
+    let worker = tables.string("worker-1").expect("a number");
+    let thread = tables.thread(ThreadRow { name: worker, ..ThreadRow::default() });
+    tables.write_new(&mut program).expect("written");
+    let sample = SampleRow { id: 5, class, thread, size: 16, weight: 300 << 16, ..SampleRow::default() };
+    program.write(&[sample]).expect("written");
+    program.finish("done").expect("finished");
+    let path = path.display().to_string();
+    let told = |grouping: &str| {
+        let done = run(&["report", &path, "--tree", "--format", "csv", "--grouping", grouping]);
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        (text(&done.stdout), text(&done.stderr))
+    };
+    let (tree, said) = told("thread>type");
+    assert!(tree.contains("worker-1,Allocating thread,") && tree.contains("300"), "{tree}");
+    assert!(said.contains("estimated from 1 samples") && !said.contains("not applied"), "{said}");
+    assert!(tree.contains("Heap, estimated from samples"), "{tree}");
+    let (tree, said) = told("type>rooted");
+    let why = "the grouping type>rooted was not applied. Needs GC roots, which samples of a recording without walks do not tell";
+    assert!(said.contains(why), "{said}");
+    assert!(tree.contains("com.acme") && !tree.contains("rooted"), "{tree}");
 }
 
 /// Trees that are divided by place tell of each class where it was allocated, in a recording too.

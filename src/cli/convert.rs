@@ -2,7 +2,7 @@
 
 use super::{GroupingArgs, with_progress};
 use clap::Args;
-use memory_city_analysis::timeline::{Metric, NodeId, Source, Timeline, are_trees, json, title_of};
+use memory_city_analysis::timeline::{Metric, NodeId, Source, TimePoint, Timeline, are_trees, json, title_of};
 use memory_city_formats::wire::{self, CountStream, StreamCount};
 use memory_city_heap::Amount;
 use memory_city_heap::error::Result;
@@ -129,9 +129,17 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
         let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
         let timeline = source.timeline();
         let points = timeline.points();
-        // Points that are those of collections count from the start of the program, all others from 1970.
-        let of_collections = points.iter().all(|point| point.gc.as_ref().is_some_and(|gc| gc.end));
-        let started = if of_collections { 0 } else { points.iter().map(|point| point.millis).min().unwrap_or(0) };
+        // A histogram is behind a collection: what was counted when one began has none.
+        let collection_of = |point: &TimePoint| point.gc.clone().filter(|gc| gc.end);
+        // Where all points are those of collections they count from the start of the program, otherwise from 1970.
+        let started = match points.iter().all(|point| collection_of(point).is_some()) {
+            true => 0,
+            false => {
+                let begun =
+                    |point: &TimePoint| point.millis.saturating_sub(collection_of(point).map_or(0, |gc| gc.duration));
+                points.iter().map(begun).min().unwrap_or(0)
+            }
+        };
         let (file, place) = Unfinished::begin_for(&args.output, FileReaders::OwnerAlone)?;
         let facts = [
             ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
@@ -159,12 +167,12 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
                 let (class, frames) = (&place.0, &place.1);
                 StreamCount { class, frames, objects, bytes }
             });
-            let gc = match &point.gc {
-                Some(gc) if of_collections => {
+            let gc = match collection_of(point) {
+                Some(gc) => {
                     let duration = gc.duration.saturating_mul(1_000_000);
-                    Some(stream.collection(time.saturating_sub(duration), gc)?)
+                    Some(stream.collection(time.saturating_sub(duration), &gc)?)
                 }
-                _ => None,
+                None => None,
             };
             stream.write(time, gc, false, rows)?;
         }
@@ -180,10 +188,12 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
         let has_references = match &source {
             Source::Trees(trees) => trees.has_references(),
             Source::Heaps(_) => true,
+            Source::Counts(_) => false,
         };
         left_out.extend(has_references.then(|| "what refers to what: there are no objects to refer".to_owned()));
-        if !of_collections && points.iter().any(|point| point.gc.is_some()) {
-            left_out.push("the collections of the points in time, of which not each is the end of one".to_owned());
+        match points.iter().filter(|point| point.gc.as_ref().is_some_and(|gc| !gc.end)).count() {
+            0 => {}
+            begun => left_out.push(format!("the collections that begin at {begun} of the points in time")),
         }
         if points.iter().any(|point| point.unreachable != Amount::default()) {
             left_out.push("garbage, which is counted apart".to_owned());

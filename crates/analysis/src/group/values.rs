@@ -67,7 +67,7 @@ impl ObjectValues {
     }
 
     /// Leaves the object where it is: a chain without names.
-    pub(super) fn pass(&mut self) {
+    pub(crate) fn pass(&mut self) {
         self.chains.push(self.names.len());
     }
 

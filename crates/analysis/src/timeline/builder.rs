@@ -105,6 +105,11 @@ pub(super) fn told_apart(name: &str, role: &str) -> String {
 }
 
 impl TimelineBuilder {
+    /// Says what the whole is called: before anything is added.
+    pub(crate) fn name_root(&mut self, name: &str) {
+        self.root(name, "Heap");
+    }
+
     /// Adds the tree of the next point in time.
     pub fn add(&mut self, point: TimePoint, tree: &MemoryTree) {
         self.add_rows(point, (0..tree.len()).map(|n| row(tree, n)));

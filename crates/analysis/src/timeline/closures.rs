@@ -390,7 +390,7 @@ impl Source {
     pub fn with_closures(&self, metrics: &[ClosureMetric], rules: KeepRules, progress: &Progress) -> Result<Source> {
         match self {
             Source::Heaps(history) => history.with_closures(metrics, rules, progress).map(Source::Heaps),
-            Source::Trees(_) => Err(no_objects()),
+            Source::Trees(_) | Source::Counts(_) => Err(no_objects()),
         }
     }
 
@@ -408,7 +408,7 @@ impl Source {
     ) -> Result<()> {
         match self {
             Source::Heaps(history) => history.closures_at(times, ahead, request, progress, found),
-            Source::Trees(_) => Err(no_objects()),
+            Source::Trees(_) | Source::Counts(_) => Err(no_objects()),
         }
     }
 }

@@ -1,133 +1,232 @@
-//! Recordings that hold counts and no objects, as trees: packages, types, and where they are known the places that allocated.
+//! Recordings that hold counts and no objects, as trees over time: class histograms, or what samples estimate to be alive.
 //!
-//! They go the way of all trees that somebody else counted: as memory trees in JSON, without a file.
+//! The classifiers are those of heap states and traces. Of what is counted together they are asked once, by what it has in common: a
+//! class, and of samples the place, the thread and the collections survived. Any list that reads no more than that can be had. Who asks
+//! for nothing gets packages, types, and where they are known the places that allocated.
 
-use super::json::{Collector, JsonSource};
+use super::history::named;
+use super::{AUTO, TimePoint, Timeline, TimelineBuilder};
 use crate::group::domain::{class_of_frame, tell_packages};
-use crate::group::registry;
-use memory_city_formats::wire::{CountedClass, CountedTime, counted};
-use memory_city_heap::error::Result;
-use memory_city_heap::input::Input;
+use crate::group::{
+    ByFunction, Classifier, ClassifierMeta, Grouping, GroupingRun, ObjectValues, ObjectView, Placement, Reads, registry,
+};
+use memory_city_formats::counts::ClassCounts;
+use memory_city_formats::replay::CohortKey;
+use memory_city_formats::wire::CountedTimes;
+use memory_city_heap::Amount;
+use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use rustc_hash::FxHashMap;
+use std::path::Path;
+use std::sync::Arc;
 
-/// The trees of a recording without walks; `None` where the files are none, or it has walks or no counts.
-///
-/// # Errors
-/// When a file cannot be read, or the work was cancelled.
-pub(super) fn trees_of_recording(paths: &[PathBuf], progress: &Progress) -> Result<Option<JsonSource>> {
-    let Some(counted) = counted(paths, progress)? else { return Ok(None) };
-    tell_packages(counted.own_packages.as_deref());
-    let mut text = Vec::new();
-    for time in &counted.times {
-        progress.check()?;
-        let name = if counted.is_estimate { "Heap, estimated from samples" } else { "Heap" };
-        let mut line = json!({
-            "format": "memory-city",
-            "version": 1,
-            "label": time.label,
-            "timestamp": time.millis,
-            "tree": tree(time, name),
-        });
-        if let Some(gc) = &time.gc {
-            line["gc"] = json!(gc);
-        }
-        text.extend_from_slice(line.to_string().as_bytes());
-        text.push(b'\n');
-    }
-    let path = paths.first().cloned().unwrap_or_default();
-    let mut collector = Collector::default();
-    collector.add_input(&Input::from_bytes(&path, text), progress)?;
-    let mut trees = collector.finish(progress)?;
-    trees.counts = counted.histograms;
-    trees.counts_are_beside = counted.is_estimate;
-    trees.warnings.splice(0..0, counted.warnings);
-    Ok(Some(trees))
+/// The counts of a recording without walks, under a grouping.
+pub struct CountedHistory {
+    counted: Arc<CountedTimes>,
+    grouping: Arc<Grouping>,
+    timeline: Arc<Timeline>,
+    /// Why the grouping that was asked for is not that of the trees.
+    refused: Option<Warning>,
 }
 
-/// Objects and bytes.
-type Counts = (u64, u64);
+impl CountedHistory {
+    /// The trees of a recording, whose path is for messages. A grouping that cannot be had is a warning that says why.
+    ///
+    /// # Errors
+    /// When the grouping is not known, a classifier fails, or the work was cancelled.
+    pub(super) fn of(
+        counted: CountedTimes,
+        path: &Path,
+        grouping: &str,
+        progress: &Progress,
+    ) -> Result<CountedHistory> {
+        tell_packages(counted.own_packages.as_deref());
+        let chosen = choose(&counted, grouping)?;
+        let refused = offers(&counted, &chosen).err().map(|lacks| Warning {
+            path: path.to_owned(),
+            offset: None,
+            message: format!("the grouping {grouping} was not applied. {lacks}"),
+        });
+        let chosen = if refused.is_some() { unasked(counted.tells_places) } else { chosen };
+        CountedHistory::grouped(Arc::new(counted), chosen, refused, progress)
+    }
+
+    fn grouped(
+        counted: Arc<CountedTimes>,
+        grouping: Arc<Grouping>,
+        refused: Option<Warning>,
+        progress: &Progress,
+    ) -> Result<CountedHistory> {
+        let timeline = Arc::new(timeline_of(&counted, &grouping, progress)?);
+        Ok(CountedHistory { counted, grouping, timeline, refused })
+    }
+
+    /// The same counts under another grouping.
+    ///
+    /// # Errors
+    /// When it is not known or cannot be had, a classifier fails, or the work was cancelled.
+    pub(super) fn regroup(&self, grouping: &str, progress: &Progress) -> Result<CountedHistory> {
+        let chosen = choose(&self.counted, grouping)?;
+        if let Err(lacks) = self.offers(&chosen) {
+            return Err(Error::Unusable {
+                what: format!("The grouping {} cannot be applied. {lacks}", chosen.title),
+                remedy: "Record with walks to group objects so".into(),
+            });
+        }
+        CountedHistory::grouped(Arc::clone(&self.counted), chosen, None, progress)
+    }
+
+    /// Whether a grouping can be had; otherwise why not, for people.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub(super) fn offers(&self, grouping: &Grouping) -> std::result::Result<(), String> {
+        offers(&self.counted, grouping)
+    }
+
+    pub(super) fn timeline(&self) -> &Arc<Timeline> {
+        &self.timeline
+    }
+
+    pub(super) fn grouping(&self) -> &Grouping {
+        &self.grouping
+    }
+
+    pub(super) fn warnings(&self) -> Vec<Warning> {
+        self.counted.warnings.iter().chain(&self.refused).cloned().collect()
+    }
+
+    /// What was counted by class.
+    pub(super) fn class_counts(&self) -> Option<&Arc<ClassCounts>> {
+        self.counted.histograms.as_ref()
+    }
+
+    /// Whether the trees are estimates from samples: then what was counted by class is beside them.
+    pub(super) fn is_estimate(&self) -> bool {
+        self.counted.is_estimate
+    }
+}
+
+/// What is known of all that is counted.
+fn known_of(counted: &CountedTimes) -> Reads {
+    let mut known = Reads::TYPE;
+    known.set(Reads::SITE, counted.tells_places);
+    known.set(Reads::THREAD | Reads::AGE, counted.is_estimate);
+    known.set(Reads::BIG_ARRAY, counted.tells_big_arrays);
+    known
+}
+
+fn offers(counted: &CountedTimes, grouping: &Grouping) -> std::result::Result<(), String> {
+    let what = if counted.is_estimate { "samples of a recording without walks do" } else { "class histograms do" };
+    match grouping.lacks(known_of(counted)) {
+        None => Ok(()),
+        Some(lacks) => Err(format!("Needs {lacks}, which {what} not tell")),
+    }
+}
+
+fn choose(counted: &CountedTimes, grouping: &str) -> Result<Arc<Grouping>> {
+    match grouping {
+        AUTO => Ok(unasked(counted.tells_places)),
+        text => named(text),
+    }
+}
 
 /// Packages as districts, types as buildings, divided by the place in the program's own code where places are known.
-fn tree(time: &CountedTime, name: &str) -> Value {
-    let mut packages: BTreeMap<&str, BTreeMap<&str, BTreeMap<Option<&str>, Counts>>> = BTreeMap::new();
-    for counted in &time.classes {
-        // Hidden classes have a slash behind their name; packages end before it.
-        let plain = counted.class.split('/').next().unwrap_or(&counted.class);
-        let (package, own) = plain
-            .rsplit_once('.')
-            .map_or(("", &*counted.class), |(package, _)| (package, &counted.class[package.len() + 1..]));
-        let places = packages.entry(package).or_default().entry(own).or_default();
-        let counts = places.entry(place(counted)).or_default();
-        counts.0 = counts.0.saturating_add(counted.objects);
-        counts.1 = counts.1.saturating_add(counted.bytes);
-    }
-    let types_of = |types: BTreeMap<&str, BTreeMap<Option<&str>, Counts>>| -> Vec<Value> {
-        types
-            .into_iter()
-            .map(|(name, places)| match places.get(&None) {
-                Some((objects, bytes)) if places.len() == 1 => {
-                    json!({"name": name, "role": "Type", "objects": objects, "bytes": bytes})
-                }
-                _ => {
-                    let site = |(place, (objects, bytes)): (Option<&str>, Counts)| {
-                        json!({"name": place.unwrap_or("(no stack)"), "role": "Allocation site", "objects": objects, "bytes": bytes})
-                    };
-                    let sites: Vec<Value> = places.into_iter().map(site).collect();
-                    json!({"name": name, "role": "Type", "children": sites})
-                }
-            })
-            .collect()
+fn unasked(tells_places: bool) -> Arc<Grouping> {
+    let package = |object: &ObjectView<'_>, values: &mut ObjectValues| match split(name(object)).0 {
+        "" => values.pass(),
+        package => values.one(package),
     };
-    let mut children = packages.remove("").map(types_of).unwrap_or_default();
-    children.extend(
-        packages.into_iter().map(|(name, types)| json!({"name": name, "role": "Package", "children": types_of(types)})),
-    );
-    json!({"name": name, "children": children})
+    let of_type = |object: &ObjectView<'_>, values: &mut ObjectValues| values.one(split(name(object)).1);
+    let mut classifiers: Vec<Arc<dyn Classifier>> = vec![
+        Arc::new(ByFunction::new(ClassifierMeta::new("package", "Package"), package)),
+        Arc::new(ByFunction::new(ClassifierMeta::new("type", "Type"), of_type)),
+    ];
+    if tells_places {
+        let domain = Arc::clone(registry().domain());
+        let meta = ClassifierMeta::new("site", "Allocation site").reads(Reads::SITE);
+        // The innermost frame of the program's own code, or of any.
+        classifiers.push(Arc::new(ByFunction::new(meta, move |object, values| {
+            let frames = object.site();
+            let own = frames.iter().find(|frame| domain.covers(class_of_frame(frame)));
+            values.one(own.or(frames.first()).map_or("(no stack)", |frame| frame));
+        })));
+    }
+    let unnamed = Grouping::new("", classifiers);
+    // Its title says all there is to it: it is no list that could be written.
+    Arc::new(Grouping { id: unnamed.title.clone(), ..unnamed })
 }
 
-/// The innermost frame of the program's own code, or of any.
-fn place(counted: &CountedClass) -> Option<&str> {
-    let frames = counted.frames.as_ref()?;
-    let shared = registry();
-    let own = frames.iter().find(|frame| shared.domain().covers(class_of_frame(frame)));
-    own.or(frames.first()).map(|frame| &**frame)
+fn name<'a>(object: &ObjectView<'a>) -> &'a str {
+    object.heap_type().map_or("", |of| &of.name)
+}
+
+/// The package of a class, and the rest of its name. Hidden classes have a slash behind their name; packages end before it.
+fn split(class: &str) -> (&str, &str) {
+    let plain = class.split('/').next().unwrap_or(class);
+    plain.rsplit_once('.').map_or(("", class), |(package, _)| (package, &class[package.len() + 1..]))
+}
+
+/// Groups what was counted at each time. What an estimate makes of a group is rounded once, whatever the kinds are of which it consists.
+fn timeline_of(counted: &CountedTimes, grouping: &Grouping, progress: &Progress) -> Result<Timeline> {
+    progress.begin("Grouping what was counted", counted.times.len() as u64);
+    let run = GroupingRun { heap: None, among: None, progress };
+    let mut placement = Placement::new(&grouping.prepared(&run)?);
+    let grows_old = grouping.reads().contains(Reads::AGE);
+    let mut builder = TimelineBuilder::default();
+    builder.name_root(if counted.is_estimate { "Heap, estimated from samples" } else { "Heap" });
+    let mut leaves: FxHashMap<CohortKey, Box<[u32]>> = FxHashMap::default();
+    counted.each(|time, kinds| {
+        progress.check()?;
+        progress.advance(1);
+        if grows_old {
+            leaves.clear();
+        }
+        let mut sums: FxHashMap<&[u32], (f64, f64)> = FxHashMap::default();
+        for kind in kinds {
+            // Births matter only to groupings that change with time.
+            let key = CohortKey { birth: if grows_old { kind.key.birth } else { 0 }, ..kind.key };
+            leaves
+                .entry(key)
+                .or_insert_with(|| placement.place(&ObjectView::of_cohort(&counted.facts(time, kind.key))));
+        }
+        for kind in kinds {
+            let key = CohortKey { birth: if grows_old { kind.key.birth } else { 0 }, ..kind.key };
+            let Some(leaves) = leaves.get(&key) else { continue };
+            let sum = sums.entry(leaves).or_default();
+            *sum = (sum.0 + kind.amount.objects, sum.1 + kind.amount.bytes);
+        }
+        placement.check()?;
+        let tree = &mut placement.tree;
+        tree.clear_amounts();
+        for (leaves, (objects, bytes)) in sums {
+            tree.add_up(leaves, Amount { objects: objects.round() as u64, bytes: bytes.round() as u64 });
+        }
+        let all: Vec<u32> = (0..tree.len() as u32).collect();
+        builder.step(point_of(counted, time), tree, &all);
+        Ok(())
+    })?;
+    Ok(builder.finish())
+}
+
+fn point_of(counted: &CountedTimes, time: usize) -> TimePoint {
+    let of = counted.times.get(time).cloned().unwrap_or_default();
+    TimePoint { label: of.label, millis: of.millis, gc: of.gc, unreachable: Amount::default() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use std::sync::Arc;
+    use super::split;
 
     #[test]
-    fn counts_become_packages_types_and_places() {
-        let class = |class: &str, frames: Option<&[&str]>, objects| CountedClass {
-            class: Arc::from(class),
-            frames: frames.map(|f| f.iter().map(|f| Arc::from(*f)).collect()),
-            objects,
-            bytes: objects * 16,
-        };
-        let time = CountedTime {
-            millis: 1,
-            label: "x".into(),
-            gc: None,
-            classes: vec![
-                class("byte[]", None, 3),
-                class("app.Main$$Lambda/0x01.2", None, 1),
-                class("shop.Cart", Some(&["java.util.List.add(Object) line 3", "shop.Cart.put() line 7"]), 5),
-                class("shop.Cart", Some(&[]), 2),
-            ],
-        };
-        let tree = tree(&time, "Heap");
-        assert_eq!(tree["children"][0]["name"], "byte[]");
-        assert_eq!(tree["children"][1]["children"][0]["name"], "Main$$Lambda/0x01.2");
-        let cart = &tree["children"][2]["children"][0];
-        assert_eq!((&cart["name"], &cart["children"][0]["name"]), (&json!("Cart"), &json!("(no stack)")));
-        assert_eq!(
-            (&cart["children"][1]["name"], &cart["children"][1]["objects"]),
-            (&json!("shop.Cart.put() line 7"), &json!(5))
-        );
+    fn packages_end_before_the_names_of_classes() {
+        for (class, parts) in [
+            ("byte[]", ("", "byte[]")),
+            ("shop.Cart", ("shop", "Cart")),
+            ("java.util.Map$Entry[]", ("java.util", "Map$Entry[]")),
+            ("app.Main$$Lambda/0x01.2", ("app", "Main$$Lambda/0x01.2")),
+        ] {
+            assert_eq!(split(class), parts);
+        }
     }
 }

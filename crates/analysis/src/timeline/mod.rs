@@ -29,6 +29,7 @@ mod symbols;
 pub use builder::TimelineBuilder;
 pub use changes::ChangesByTime;
 pub use closures::{ClosureMetric, ClosureRequest, TimeAmounts, object_groups};
+pub use counted::CountedHistory;
 pub use fates::{DIFFERENCE, fates};
 pub use growing::GrowingTree;
 pub(crate) use history::named as named_grouping;

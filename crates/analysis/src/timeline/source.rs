@@ -1,11 +1,12 @@
 //! What a city is made of: trees over time, and whatever the input offers beyond them.
 //!
 //! Every source has a [`Timeline`]. Sources with heap states ([`History`]) can be grouped anew and asked for the
-//! references of any group. Sources of trees that others counted ([`JsonSource`]) know what their writer told: one
+//! references of any group. Recordings without walks ([`CountedHistory`]) can be grouped anew by what is known of what was
+//! counted, and have no references. Sources of trees that others counted ([`JsonSource`]) know what their writer told: one
 //! grouping, and references where it gave them. Who looks at a source asks what it offers, not what it is.
 
 use super::all_references::TimeReferences;
-use super::counted::trees_of_recording;
+use super::counted::CountedHistory;
 use super::history::named;
 use super::json::{self, JsonSource};
 use super::references::ReferenceMap;
@@ -14,7 +15,7 @@ use crate::group::domain::tell_packages;
 use crate::group::{self, GroupOptions, Grouping};
 use memory_city_formats::HeapSeries;
 use memory_city_formats::counts::ClassCounts;
-use memory_city_formats::wire::RecordingFolder;
+use memory_city_formats::wire::{RecordingFolder, counted};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ use std::sync::Arc;
 pub enum Source {
     /// Heap states: dumps, traces.
     Heaps(History),
+    /// What was counted by class, or is estimated from samples: recordings without walks.
+    Counts(CountedHistory),
     /// Trees that another program counted.
     Trees(JsonSource),
 }
@@ -97,17 +100,8 @@ impl Source {
         match opened {
             Ok(series) => history(series, progress),
             // A recording without walks has counts, or samples that say what they would be.
-            Err(error) => match trees_of_recording(paths, progress) {
-                Ok(Some(mut trees)) => {
-                    if grouping != AUTO {
-                        let message = format!(
-                            "the grouping {grouping} was not applied: the recording has no walks, so there are no objects to be grouped. \
-                             What it counts, or its samples, are by package and type, and by place where one is known"
-                        );
-                        trees.warnings.push(Warning { path: paths[0].clone(), offset: None, message });
-                    }
-                    Ok(Source::Trees(trees))
-                }
+            Err(error) => match counted(paths, progress) {
+                Ok(Some(counts)) => CountedHistory::of(counts, &paths[0], grouping, progress).map(Source::Counts),
                 _ => Err(error),
             },
         }
@@ -117,6 +111,7 @@ impl Source {
     pub fn timeline(&self) -> &Arc<Timeline> {
         match self {
             Source::Heaps(history) => history.timeline(),
+            Source::Counts(counts) => counts.timeline(),
             Source::Trees(trees) => &trees.timeline,
         }
     }
@@ -124,7 +119,7 @@ impl Source {
     /// The node of a key, of its path of names or of its own where the input gave it one.
     pub fn find(&self, key: &str) -> Option<NodeId> {
         match self {
-            Source::Heaps(history) => history.timeline().find(key),
+            Source::Heaps(_) | Source::Counts(_) => self.timeline().find(key),
             Source::Trees(trees) => trees.find(key),
         }
     }
@@ -133,6 +128,7 @@ impl Source {
     pub fn warnings(&self) -> Vec<Warning> {
         match self {
             Source::Heaps(history) => history.warnings(),
+            Source::Counts(counts) => counts.warnings(),
             Source::Trees(trees) => trees.warnings.clone(),
         }
     }
@@ -141,7 +137,7 @@ impl Source {
     pub fn heaps(&self) -> Option<&History> {
         match self {
             Source::Heaps(history) => Some(history),
-            Source::Trees(_) => None,
+            Source::Counts(_) | Source::Trees(_) => None,
         }
     }
 
@@ -149,7 +145,8 @@ impl Source {
     pub fn class_counts(&self) -> Option<Arc<ClassCounts>> {
         match self {
             Source::Heaps(history) => history.series().class_counts(),
-            Source::Trees(trees) => trees.counts.clone(),
+            Source::Counts(counts) => counts.class_counts().cloned(),
+            Source::Trees(_) => None,
         }
     }
 
@@ -157,7 +154,8 @@ impl Source {
     pub fn counts_beside(&self) -> usize {
         let is_beside = match self {
             Source::Heaps(_) => true,
-            Source::Trees(trees) => trees.counts_are_beside,
+            Source::Counts(counts) => counts.is_estimate(),
+            Source::Trees(_) => false,
         };
         self.class_counts().filter(|_| is_beside).map_or(0, |counts| counts.moments.len())
     }
@@ -166,7 +164,8 @@ impl Source {
     pub fn has_class_counts(&self) -> bool {
         match self {
             Source::Heaps(history) => history.series().has_class_counts(),
-            Source::Trees(trees) => trees.counts.is_some(),
+            Source::Counts(counts) => counts.class_counts().is_some(),
+            Source::Trees(_) => false,
         }
     }
 
@@ -179,6 +178,7 @@ impl Source {
     pub fn grouping_title(&self) -> String {
         match self {
             Source::Heaps(history) => history.grouping().title.clone(),
+            Source::Counts(counts) => counts.grouping().title.clone(),
             Source::Trees(trees) => {
                 let known = trees.recording.as_ref().and_then(|of| group::grouping(&of.grouping).ok());
                 known.map_or_else(|| trees.roles.clone(), |grouping| grouping.title.clone())
@@ -190,14 +190,15 @@ impl Source {
     pub fn grouping_id(&self) -> String {
         match self {
             Source::Heaps(history) => history.grouping().id.clone(),
+            Source::Counts(counts) => counts.grouping().id.clone(),
             Source::Trees(trees) => trees.recording.as_ref().map_or(&trees.roles, |of| &of.grouping).clone(),
         }
     }
 
-    /// Whether the source can be grouped anew at all: it has objects, or trees of a recording that is here.
+    /// Whether the source can be grouped anew at all: it has objects or kinds of them, or trees of a recording that is here.
     pub fn can_regroup(&self) -> bool {
         match self {
-            Source::Heaps(_) => true,
+            Source::Heaps(_) | Source::Counts(_) => true,
             Source::Trees(trees) => trees.recording.is_some(),
         }
     }
@@ -206,14 +207,14 @@ impl Source {
     pub fn followed_recording(&self) -> Option<&RecordingFolder> {
         match self {
             Source::Heaps(history) => history.followed_recording(),
-            Source::Trees(_) => None,
+            Source::Counts(_) | Source::Trees(_) => None,
         }
     }
 
     /// The recording that trees are of which somebody else sends.
     pub fn sent_recording(&self) -> Option<&RecordingFolder> {
         match self {
-            Source::Heaps(_) => None,
+            Source::Heaps(_) | Source::Counts(_) => None,
             Source::Trees(trees) => trees.recording.as_ref().map(|of| &of.recording),
         }
     }
@@ -226,6 +227,7 @@ impl Source {
     pub fn samples_at(&self, time: usize, progress: &Progress) -> Result<Option<(Arc<dyn HeapSeries>, usize)>> {
         let found = match self {
             Source::Heaps(history) => Some((Arc::clone(history.series()), history.moment(time))),
+            Source::Counts(_) => None,
             Source::Trees(trees) => trees.walk(time, progress)?,
         };
         Ok(found.filter(|(series, _)| series.has_samples()))
@@ -235,6 +237,8 @@ impl Source {
     pub fn may_have_samples(&self) -> bool {
         match self {
             Source::Heaps(history) => history.series().has_samples(),
+            // They are what its trees are made of, and of no heap state.
+            Source::Counts(_) => false,
             Source::Trees(trees) => trees.recording.is_some(),
         }
     }
@@ -246,7 +250,7 @@ impl Source {
     pub fn grown(&self, progress: &Progress) -> Result<Option<Source>> {
         match self {
             Source::Heaps(history) => Ok(history.grown(progress)?.map(Source::Heaps)),
-            Source::Trees(_) => Ok(None),
+            Source::Counts(_) | Source::Trees(_) => Ok(None),
         }
     }
 
@@ -257,6 +261,7 @@ impl Source {
     pub fn offers(&self, grouping: &Grouping) -> std::result::Result<(), String> {
         match self {
             Source::Heaps(history) => history.offers(grouping),
+            Source::Counts(counts) => counts.offers(grouping),
             // What its walks hold is known when the first of them was read.
             Source::Trees(trees) if trees.recording.is_some() => Ok(()),
             Source::Trees(_) => Err(GROUPED_BY_THE_WRITER.to_owned()),
@@ -271,6 +276,7 @@ impl Source {
     pub fn regroup(&self, grouping: &str, options: GroupOptions, progress: &Progress) -> Result<Source> {
         match self {
             Source::Heaps(history) => history.regroup(grouping, options, progress).map(Source::Heaps),
+            Source::Counts(counts) => counts.regroup(grouping, progress).map(Source::Counts),
             Source::Trees(JsonSource { recording: Some(of), .. }) => {
                 History::follow(&of.recording, grouping, options, progress).map(Source::Heaps)
             }
@@ -288,6 +294,7 @@ impl Source {
     pub fn references(&self, time: usize, node: NodeId, progress: &Progress) -> Result<Option<Arc<ReferenceMap>>> {
         match self {
             Source::Heaps(history) => history.references(time, node, progress).map(Some),
+            Source::Counts(_) => Ok(None),
             Source::Trees(trees) => Ok(trees.references(time, node).map(Arc::new)),
         }
     }
@@ -303,6 +310,7 @@ impl Source {
                 let known = |all: &TimeReferences| !(all.pairs.is_empty() && all.roots.is_empty());
                 history.time_references(time, progress).map(|all| Some(all).filter(known))
             }
+            Source::Counts(_) => Ok(None),
             Source::Trees(trees) => Ok(trees.time_references(time)),
         }
     }

@@ -1,18 +1,15 @@
 //! The collections of a recording, and its samples from birth to death.
 
 use super::origins::Provenance;
+use super::sample_kinds::SampleKinds;
 use super::scan::Scan;
 use super::series::fact;
-use super::types::Types;
-use crate::event::{GcKind, ObjectInfo, Program};
-use crate::lives::{GcHistory, GcRecord, InfoNumbers, SampledLife, SampledLives};
-use crate::recording::Recording;
+use crate::event::GcKind;
+use crate::lives::{GcHistory, GcRecord, SampledLife, SampledLives};
 use ahash::{AHashMap, AHashSet};
-use memory_city_heap::Allocator;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{CollectionKind, GcScope};
-use std::sync::Arc;
 
 /// The collections, with times since the program started where that is known, else since the recording began.
 pub(super) fn gc_history(scan: &Scan) -> GcHistory {
@@ -62,48 +59,26 @@ pub(super) fn sampled_lives(scan: &Scan, provenance: &Provenance, progress: &Pro
             None => _ = undated.insert(sample),
         }
     }
-    let mut program = Program { sites: Arc::clone(&provenance.sites), ..Program::default() };
-    let mut infos = Vec::new();
-    let mut numbers = InfoNumbers::default();
-    for (&stream, tables) in &scan.streams {
-        progress.check()?;
-        let of_stream = || scan.samples.iter().filter(|(_, sample)| sample.stream == stream);
-        let used: AHashSet<u32> = of_stream().map(|(_, sample)| sample.class).collect();
-        if used.is_empty() {
+    let kinds = SampleKinds::of(scan, provenance, progress)?;
+    for &(id, info) in &kinds.samples {
+        let Some(sample) = scan.samples.get(&id) else { continue };
+        if undated.contains(&id) && !freed_by.contains_key(&id) {
+            lives.undated += 1;
             continue;
         }
-        let mut types = Types::of(tables, used, 8, 0);
-        let first = program.types.len() as u32;
-        for (id, sample) in of_stream() {
-            let type_id = first + types.number(sample.class);
-            if undated.contains(id) && !freed_by.contains_key(id) {
-                lives.undated += 1;
-                continue;
-            }
-            let origin = provenance.of_sample(sample);
-            let info = ObjectInfo {
-                type_id,
-                site: origin.site,
-                thread: origin.thread,
-                allocator: Allocator::Unknown,
-                big: false,
-            };
-            lives.samples.push(SampledLife {
-                info: numbers.of(info, &mut infos),
-                birth: place(sample.gcs.into()),
-                death: freed_by.get(id).copied(),
-                size: sample.size,
-                weight: sample.weight as f64 / 65_536.0,
-            });
-        }
-        types.append_to(&mut program.types);
+        lives.samples.push(SampledLife {
+            info,
+            birth: place(sample.gcs.into()),
+            death: freed_by.get(&id).copied(),
+            size: sample.size,
+            weight: sample.weight as f64 / 65_536.0,
+        });
     }
-    // Hash maps have no order: lives have one.
+    // In an order that does not follow from the numbers of samples.
     lives.samples.sort_by(|a, b| {
         let key = |life: &SampledLife| (life.birth, life.info, life.death, life.size);
         key(a).cmp(&key(b)).then(a.weight.total_cmp(&b.weight))
     });
-    lives.recording =
-        Recording { program: Arc::new(program), threads: provenance.threads.clone(), infos, ..Recording::default() };
+    lives.recording = kinds.recording;
     Ok(Some(lives))
 }

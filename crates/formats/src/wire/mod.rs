@@ -6,14 +6,18 @@
 //! guessed. [`save`] writes any series as a recording.
 
 mod cohorts;
+mod count_stream;
 mod counted;
+mod estimates;
 mod folder;
+mod histograms;
 mod join;
 mod keys;
 mod lives;
 mod names;
 mod origins;
 mod roots;
+mod sample_kinds;
 mod sampled;
 mod save;
 mod scan;
@@ -30,7 +34,8 @@ use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use std::path::Path;
 
-pub use counted::{CONVERTED, CountStream, CountedClass, CountedTime, CountedTimes, StreamCount, counted};
+pub use count_stream::{CONVERTED, CountStream, StreamCount};
+pub use counted::{CountedKind, CountedTime, CountedTimes, counted};
 pub use folder::RecordingFolder;
 pub use join::{are_recordings, join};
 pub use save::{SavedRecording, SavedWalk, save};

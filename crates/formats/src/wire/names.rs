@@ -30,6 +30,11 @@ impl StreamTables {
         self.strings.get(&id).map_or_else(|| Arc::from(format!("(lost name {id})")), Arc::clone)
     }
 
+    /// Whether it says of any class who loaded it. Otherwise nobody knows: that none is named does not mean the VM itself.
+    pub(super) fn tells_loaders(&self) -> bool {
+        self.classes.values().any(|row| row.loader.is_some() || row.loader_name.is_some())
+    }
+
     /// The name of a thread.
     pub(super) fn thread(&self, id: u32) -> Arc<str> {
         match self.threads.get(&id) {

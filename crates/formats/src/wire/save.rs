@@ -1,7 +1,7 @@
 //! Any series as a recording: each of its points becomes a walk. What a recording cannot hold is named.
 
 use super::cohorts;
-use super::counted::CONVERTED;
+use super::count_stream::CONVERTED;
 use super::names::stack_in;
 use super::scan::error_of;
 use super::walks::SeenWalk;

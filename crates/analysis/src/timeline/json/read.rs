@@ -13,7 +13,6 @@ use crate::timeline::all_references::TimeReferences;
 use crate::timeline::references::ReferenceMap;
 use crate::timeline::{NodeId, TimePoint, Timeline};
 use memory_city_formats::HeapSeries;
-use memory_city_formats::counts::ClassCounts;
 use memory_city_formats::wire::RecordingFolder;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::{Input, memory_limit};
@@ -40,10 +39,6 @@ pub struct JsonSource {
     pub roles: String,
     /// What a person must know about them.
     pub warnings: Vec<Warning>,
-    /// What was counted by class, where the trees are those of a recording that counted; and whether that is beside the trees, not
-    /// what they are made of.
-    pub counts: Option<Arc<ClassCounts>>,
-    pub(crate) counts_are_beside: bool,
     /// The recording that they were made of, where that is here as well.
     pub recording: Option<TreesOfRecording>,
     /// Its walks, when they have been asked for.
@@ -60,8 +55,6 @@ impl JsonSource {
             timeline: Arc::new(timeline),
             roles,
             warnings,
-            counts: None,
-            counts_are_beside: false,
             recording: None,
             walks: OnceLock::new(),
             references: JsonReferences::default(),
@@ -385,8 +378,6 @@ impl Collector {
             roles: roles(&timeline),
             timeline: Arc::new(timeline),
             warnings,
-            counts: None,
-            counts_are_beside: false,
             recording: None,
             walks: OnceLock::new(),
             references,

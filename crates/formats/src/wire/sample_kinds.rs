@@ -1,0 +1,76 @@
+//! What samples have in common, told as traces tell it of objects: so that who groups these groups samples.
+
+use super::origins::Provenance;
+use super::scan::Scan;
+use super::types::Types;
+use crate::event::{ObjectInfo, Program};
+use crate::lives::InfoNumbers;
+use crate::recording::Recording;
+use ahash::AHashSet;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use memory_city_heap::{Allocator, TypeKind};
+use std::sync::Arc;
+
+/// What is said of the loader of classes in a stream that tells none of any class.
+pub(super) const UNKNOWN_LOADER: &str = "(unknown loader)";
+
+/// The samples of a recording by what they have in common.
+pub(super) struct SampleKinds {
+    /// Types, sites, threads and creation data. Its log is empty.
+    pub(super) recording: Recording,
+    /// The samples, ascending, and for each the number of its creation data.
+    pub(super) samples: Vec<(u64, u32)>,
+    /// Whether it is known of all arrays which are large.
+    pub(super) tells_lengths: bool,
+}
+
+impl SampleKinds {
+    /// O(samples log samples).
+    ///
+    /// # Errors
+    /// When the work was cancelled.
+    pub(super) fn of(scan: &Scan, provenance: &Provenance, progress: &Progress) -> Result<SampleKinds> {
+        let mut program = Program { sites: Arc::clone(&provenance.sites), ..Program::default() };
+        let (mut infos, mut numbers) = (Vec::new(), InfoNumbers::default());
+        let mut samples: Vec<(u64, u32)> = Vec::with_capacity(scan.samples.len());
+        // Hash maps have no order: what is made of them has one.
+        let mut ids: Vec<u64> = scan.samples.keys().copied().collect();
+        ids.sort_unstable();
+        let mut tells_lengths = true;
+        for (&stream, tables) in &scan.streams {
+            progress.check()?;
+            let of_stream =
+                || ids.iter().filter_map(|id| Some((id, scan.samples.get(id)?))).filter(|(_, s)| s.stream == stream);
+            let used: AHashSet<u32> = of_stream().map(|(_, sample)| sample.class).collect();
+            if used.is_empty() {
+                continue;
+            }
+            let mut types = Types::of(tables, used, 8, 0);
+            let first = program.types.len() as u32;
+            for (&id, sample) in of_stream() {
+                let number = types.number(sample.class);
+                let is_array = types.types.get(number as usize).is_some_and(|of| of.kind != TypeKind::Instance);
+                tells_lengths &= !is_array || sample.big.is_some();
+                let origin = provenance.of_sample(sample);
+                let info = ObjectInfo {
+                    type_id: first + number,
+                    site: origin.site,
+                    thread: origin.thread,
+                    allocator: Allocator::Unknown,
+                    big: sample.big.unwrap_or(false),
+                };
+                samples.push((id, numbers.of(info, &mut infos)));
+            }
+            if !tables.tells_loaders() {
+                let unknown: Arc<str> = Arc::from(UNKNOWN_LOADER);
+                types.types.iter_mut().for_each(|of| of.loader = Arc::clone(&unknown));
+            }
+            types.append_to(&mut program.types);
+        }
+        samples.sort_unstable();
+        let threads = provenance.threads.clone();
+        let recording = Recording { program: Arc::new(program), threads, infos, ..Recording::default() };
+        Ok(SampleKinds { recording, samples, tells_lengths })
+    }
+}

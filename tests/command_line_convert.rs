@@ -158,7 +158,7 @@ fn a_recording_without_walks_is_grouped_by_what_samples_know() {
         (text(&done.stdout), text(&done.stderr))
     };
     let (tree, said) = told("thread>type");
-    assert!(tree.contains("worker-1,Allocating thread,") && tree.contains("300"), "{tree}");
+    assert!(tree.contains("\n1,worker-1,") && tree.contains(",Allocating thread,300,4800,"), "{tree}");
     assert!(said.contains("estimated from 1 samples") && !said.contains("not applied"), "{said}");
     assert!(tree.contains("Heap, estimated from samples"), "{tree}");
     let (tree, said) = told("type>rooted");

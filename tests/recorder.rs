@@ -26,7 +26,9 @@ use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
 use memory_city_heap::progress::Progress;
 use memory_city_testing::jvm::{self, Jdk, PATIENCE, Program};
 use memory_city_testing::root;
-use memory_city_wire::{ChunkKind, EndRow, LossRow, PartReader, Piece, RunRow, SampleRow, WalkEndRow, WalkSampleRow};
+use memory_city_wire::{
+    ChunkKind, EndRow, LossRow, PartReader, Piece, RunRow, SampleRow, SettingRow, WalkEndRow, WalkSampleRow,
+};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -52,7 +54,7 @@ fn with_jdks(test: &str, mut run: impl FnMut(&Jdk, &str, &Path)) {
 
 fn compiled(jdk: &Jdk) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let programs = ["Leaky", "Resting", "Ending", "Leaks", "Counted", "Rooted", "Doubling", "Busy", "Stacks"];
+    let programs = ["Leaky", "Resting", "Ending", "Leaks", "Counted", "Rooted", "Doubling", "Busy", "Stacks", "Large"];
     let sources = programs.map(|n| root().join(format!("tests/java/{n}.java")));
     jdk.compile(&sources.each_ref().map(PathBuf::as_path), ".", folder.path());
     folder
@@ -333,6 +335,65 @@ fn running_programs_are_listed_recorded_and_watched() {
     });
 }
 
+/// On a terminal one of several JVMs is chosen from a list; with Escape none.
+#[test]
+fn one_of_several_programs_is_chosen_on_a_terminal() {
+    with_jdk("one_of_several_programs", |jdk, class_path, temporary| {
+        let programs = ["Leaky", "Large"].map(|name| {
+            let arguments: &[&str] = if name == "Large" { &["1", "600000"] } else { &[] };
+            Program::start_with(jdk, &["-Xmx100m"], class_path, name, arguments)
+        });
+        let wanted = programs[0].pid.to_string();
+        let file = temporary.join("watched.mcity");
+        let line = format!(
+            "stty cols 100 rows 24; '{}' watch --every 300ms --for 1s -o '{}'",
+            env!("CARGO_BIN_EXE_memory-city"),
+            file.display()
+        );
+        // Until `press` has nothing more to press: what it says to what stands on the terminal.
+        let chosen = |press: &dyn Fn(&str) -> Option<&'static [u8]>| {
+            let mut command = Command::new("script");
+            command.args(["-qec", &line, "/dev/null"]).env("TERM", "xterm");
+            let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+            let mut child = pipes.expect("it runs");
+            let (mut keys, mut printed) = (child.stdin.take().expect("keys"), child.stdout.take().expect("a screen"));
+            let (sender, pieces) = std::sync::mpsc::channel();
+            std::thread::spawn(move || {
+                let mut bytes = [0; 4096];
+                while let Ok(count @ 1..) = std::io::Read::read(&mut printed, &mut bytes) {
+                    sender.send(bytes[..count].to_vec()).expect("somebody reads");
+                }
+            });
+            let mut terminal = vt100::Parser::new(24, 100, 0);
+            let (mut said, mut marked) = (String::new(), String::new());
+            loop {
+                // Once for each place at which the mark has come to stand.
+                match pieces.recv_timeout(Duration::from_millis(200)) {
+                    Ok(piece) => terminal.process(&piece),
+                    Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+                    Err(_) => {
+                        let line = said.lines().find(|line| line.starts_with("> ")).unwrap_or_default();
+                        if line != marked {
+                            marked = line.to_owned();
+                            if let Some(key) = Some(line).filter(|line| !line.is_empty()).and_then(press) {
+                                let _ = std::io::Write::write_all(&mut keys, key);
+                            }
+                        }
+                    }
+                }
+                said = terminal.screen().contents();
+            }
+            (child.wait().expect("a status").success(), said)
+        };
+        let (is_done, said) = chosen(&|line| Some(if line.contains(&wanted) { b"\r" } else { b"\x1b[B" }));
+        assert!(is_done, "{said}");
+        let watched = text(&finish(&mut memory_city(&["analyse", "counts", &file.to_string_lossy()])).stdout);
+        assert!(watched.contains("Leaky$Session"), "{watched}");
+        let (is_done, said) = chosen(&|_| Some(b"\x1b"));
+        assert!(!is_done && said.contains("No JVM was chosen"), "{said}");
+    });
+}
+
 /// What a recording says of its samples: how many there are, and whether what is missing is counted. Each thread numbers its
 /// samples, those included that were lost: a gap is one that must be counted.
 fn samples_and_gaps(folder: &Path) -> (u64, u64, u64) {
@@ -556,6 +617,7 @@ fn a_recording_says_where_it_goes_and_what_it_lacks() {
         let expected =
             format!("Recording process {pid} into {output}: for 2s, until Ctrl+C, or until the program ends");
         assert_eq!(first_line(&said), expected);
+        assert!(!said.contains("a warning on its standard error"), "agents are allowed there: {said}");
         assert!(!has_walks(&folder, 2) || !said.contains("this recording has one"), "{said}");
     });
 }
@@ -567,7 +629,7 @@ fn one_line_of_the_terminal_says_how_it_goes() {
     with_jdk("one_line_of_the_terminal", |jdk, class_path, temporary| {
         let folder = temporary.join("trace");
         // Room for all that recording costs, behind which the line is cut.
-        let (rows, columns) = (12, 90);
+        let (rows, columns) = (12, 80);
         let line = format!(
             "stty cols {columns} rows {rows}; '{}' record -o '{}' --walk-every 500ms -- '{}' -Xmx300m -cp '{class_path}' Leaks persons 6000",
             env!("CARGO_BIN_EXE_memory-city"),
@@ -590,7 +652,7 @@ fn one_line_of_the_terminal_says_how_it_goes() {
             told.extend(of_status.into_iter().filter(|_| is_complete).cloned());
         }
         let left: Vec<String> = terminal.screen().rows(0, columns).collect();
-        let parts = [" samples, ", " live, ", " walks, ", " stood still, ", " % of a core, ", "B; "];
+        let parts = [" samples, ", " live, ", " walks, ", " paused, ", " % CPU, ", "B; "];
         assert!(told.len() >= 4 && told.iter().all(|l| parts.iter().all(|part| l.contains(part))), "{told:#?}");
         assert!(left.iter().filter(|line| line.contains(" live, ")).count() <= 1, "{left:#?}");
         for start in ["ready ", "done", "Recorded for ", "Open it:"] {

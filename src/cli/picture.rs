@@ -13,6 +13,8 @@ use memory_city::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use memory_city::viewer::trend_settings::SIZES_AT;
 use memory_city::viewer::view_file::ViewFile;
 use memory_city::viewer::views;
+use memory_city_analysis::group;
+use memory_city_analysis::group::domain::{self, DomainPackages};
 use memory_city_analysis::timeline::{AUTO, ClosureMetric};
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::CityTheme;
@@ -315,6 +317,14 @@ fn of_camera(view: &ViewFile) -> CameraView {
 /// Draws a picture.
 pub fn render(args: RenderArgs) -> Result<ExitCode> {
     let view = one_view(&args.paths)?;
+    if let Some(view) = &view {
+        let given = DomainPackages::clone(group::registry().domain());
+        view.make_known(&args.paths[0])?;
+        // What the command line says holds.
+        if given.chosen_here().is_some() {
+            domain::set_packages(given);
+        }
+    }
     let paths = view.as_ref().map_or(args.paths, |view| view.data.clone());
     let mut settings =
         args.look.settings(view.as_ref().map_or_else(Settings::default, |v| v.settings(Settings::default())));

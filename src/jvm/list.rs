@@ -33,6 +33,13 @@ impl RunningJvm {
         self.program.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST_PROGRAM).collect()
     }
 
+    /// Whether it writes a warning to the program's standard error when an agent is loaded while it runs: Java 21 and newer, where nobody has
+    /// said what is to be with agents.
+    pub fn warns_of_agents(&self) -> bool {
+        let words = std::fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        warns(&self.version, &words)
+    }
+
     /// For how long it has run: `1:15`, `2h 01m`, or `?`.
     pub fn age_text(&self) -> String {
         match self.age.map(|age| age.as_secs()) {
@@ -41,6 +48,13 @@ impl RunningJvm {
             Some(s) => format!("{}h {:02}m", s / 3600, s / 60 % 60),
         }
     }
+}
+
+/// By version and command line, whose words end with 0.
+fn warns(version: &str, command_line: &[u8]) -> bool {
+    let digits = version.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    let is_told = |word: &[u8]| word.ends_with(b"EnableDynamicAgentLoading") && word.starts_with(b"-XX:");
+    digits.parse::<u32>().is_ok_and(|major| major >= 21) && !command_line.split(|byte| *byte == 0).any(is_told)
 }
 
 /// The name of a program by the first word of its command: `com.acme.Main`, `/opt/app.jar` as `Main`, `app`.
@@ -81,7 +95,21 @@ fn of(pid: u32, file: &Path) -> Option<RunningJvm> {
 
 #[cfg(test)]
 mod tests {
-    use super::short_name;
+    use super::*;
+
+    #[test]
+    fn newer_versions_warn_where_nobody_has_said_otherwise() {
+        let told = b"java\0-XX:+EnableDynamicAgentLoading\0Main\0";
+        for (version, command, expected) in [
+            ("17.0.9+9", &b"java\0Main\0"[..], false),
+            ("21.0.2+13-LTS", b"java\0Main\0", true),
+            ("25+36", b"java\0Main\0EnableDynamicAgentLoading\0", true),
+            ("25+36", told, false),
+            ("", b"", false),
+        ] {
+            assert_eq!(warns(version, command), expected, "{version}");
+        }
+    }
 
     #[test]
     fn programs_have_short_names() {

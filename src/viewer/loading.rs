@@ -290,7 +290,7 @@ fn start_opening(
     if let [path] = &paths[..]
         && ViewFile::is_one(path)
     {
-        match ViewFile::read(path) {
+        match ViewFile::read(path).and_then(|view| view.make_known(path).map(|()| view)) {
             Ok(view) => {
                 *settings = view.settings(settings.clone());
                 others.0 = true;

@@ -13,6 +13,9 @@ use super::settings::{PartKey, Settings};
 use super::views::{CameraRig, CityPane};
 use super::ways::{KeptWays, Ways};
 use bevy::prelude::*;
+use memory_city_analysis::group::domain::{self, DomainPackages};
+use memory_city_analysis::group::script::ClassifierScript;
+use memory_city_analysis::group::{self, Grouping};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::unfinished::write_whole;
 use memory_city_views::city::camera::CameraPose;
@@ -42,6 +45,13 @@ pub struct ViewFile {
     pub data: Vec<PathBuf>,
     /// Id of the grouping, or a list of classifiers.
     pub grouping: String,
+    /// Classifiers that somebody wrote and the grouping needs: texts by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    classifiers: BTreeMap<String, String>,
+    /// The program's own packages as people write them, empty where nobody has said which they are; missing in files of versions that did
+    /// not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    packages: Option<String>,
     #[serde(default)]
     unreachable: bool,
     #[serde(default)]
@@ -108,15 +118,20 @@ impl ViewFile {
         let selection = world.resource::<Selection>();
         // The grouping that was chosen for an input is to be the same in any version.
         let compared = world.resource::<OpenComparison>().shown();
-        let grouping = match compared.map_or(&open.source, |compared| &compared.first.source).heaps() {
-            Some(heaps) => heaps.grouping().id.clone(),
-            None => settings.grouping.clone(),
+        let source = compared.map_or(&open.source, |compared| &compared.first.source);
+        let (grouping, classifiers) = match source.heaps() {
+            Some(heaps) => written(heaps.grouping()),
+            None => (settings.grouping.clone(), BTreeMap::new()),
         };
+        // What an input tells of itself it tells again.
+        let packages = group::registry().domain().chosen_here().map_or_else(String::new, |packages| packages.join(","));
         Some(ViewFile {
             format: FORMAT.to_owned(),
             version: VERSION,
             data: world.resource::<super::loading::Loading>().paths().to_vec(),
             grouping,
+            classifiers,
+            packages: Some(packages),
             unreachable: settings.include_unreachable,
             gc_starts: settings.gc_starts,
             time: clock.time + 1,
@@ -141,6 +156,31 @@ impl ViewFile {
             compare: compared.map(|compared| compared.wish.clone()),
             settings: kept_settings::of(settings),
         })
+    }
+
+    /// Makes what its grouping needs known to this process: classifiers, in place of others of the same id, and which packages are the
+    /// program's own. `path` is the view file, for messages.
+    ///
+    /// # Errors
+    /// When a classifier is none, or its id is that of something else.
+    pub fn make_known(&self, path: &Path) -> Result<()> {
+        let wrong = |what: String| Error::Unusable {
+            what: format!("{}: {what}", path.display()),
+            remedy: "Save the view again where it was made".into(),
+        };
+        for (id, text) in &self.classifiers {
+            let script = ClassifierScript::parse(id, text).map_err(|error| wrong(error.to_string()))?;
+            let defined = group::register(|registry| registry.define(script));
+            defined.map_err(|error| wrong(format!("the classifier {id}: {error}")))?;
+        }
+        let packages = self.packages.as_deref().map(|packages| match packages {
+            "" => Ok(DomainPackages::default()),
+            packages => DomainPackages::parse(packages),
+        });
+        if let Some(packages) = packages.transpose().map_err(wrong)? {
+            domain::set_packages(packages);
+        }
+        Ok(())
     }
 
     /// Pixels of a point in a picture of its size; `None` where that follows from the height.
@@ -239,6 +279,15 @@ impl ViewFile {
     }
 }
 
+/// A grouping as a list of classifiers, with the texts of those that somebody wrote. A name that somebody gave it is not known elsewhere; the
+/// list is, and stands for the grouping of a name where the program has one.
+fn written(grouping: &Grouping) -> (String, BTreeMap<String, String>) {
+    let registry = group::registry();
+    let scripts = registry.scripts_of(grouping).into_iter();
+    let scripts = scripts.map(|(id, text)| (id.to_owned(), text.to_string())).collect();
+    (registry.list_of(grouping).to_owned(), scripts)
+}
+
 /// Times as people count them, and back.
 fn counted((from, to): (usize, usize)) -> (usize, usize) {
     (from + 1, to + 1)
@@ -320,6 +369,11 @@ mod tests {
             version: VERSION,
             data: vec!["dumps".into()],
             grouping: "package>type".into(),
+            classifiers: BTreeMap::from([(
+                "view-test-odd".into(),
+                "if o.size % 2 == 1 { \"odd\" } else { \"even\" }".into(),
+            )]),
+            packages: Some("com.acme,org.x".into()),
             unreachable: true,
             gc_starts: false,
             time: 3,
@@ -381,6 +435,26 @@ mod tests {
         let before = Settings { base: Some(3), multiples: 9, curve: Some(HeightCurve::Log), ..settings };
         let of_plain = plain.settings(before);
         assert_eq!((of_plain.base, of_plain.window, of_plain.multiples, of_plain.curve), (None, None, 0, None));
+    }
+
+    /// A grouping that somebody made is shown where nobody has made it.
+    #[test]
+    fn what_its_grouping_needs_is_made_known() {
+        let path = Path::new("a.mcview");
+        assert!(group::grouping("type>view-test-odd").is_err());
+        let view = ViewFile { grouping: "type>view-test-odd".into(), ..view() };
+        let wrong = ViewFile { classifiers: BTreeMap::from([("view-test-odd".into(), "if {".into())]), ..view.clone() };
+        assert!(wrong.make_known(path).expect_err("no script").to_string().contains("a.mcview"));
+        view.make_known(path).expect("known");
+        let made = group::grouping("type>view-test-odd").expect("a grouping");
+        assert_eq!(written(&made), ("type>view-test-odd".to_owned(), view.classifiers.clone()));
+        let chosen = || group::registry().domain().chosen_here().map(<[String]>::to_vec);
+        assert_eq!(chosen(), Some(vec!["com.acme".to_owned(), "org.x".to_owned()]));
+        // Nobody has said which they are; a file of an earlier version says nothing.
+        ViewFile { packages: None, ..view.clone() }.make_known(path).expect("known");
+        assert!(chosen().is_some());
+        ViewFile { packages: Some(String::new()), ..view }.make_known(path).expect("known");
+        assert!(chosen().is_none());
     }
 
     #[test]

@@ -168,3 +168,33 @@ fn what_a_jvm_forbids_is_said_with_what_to_do() {
         assert!(counts.contains("Resting$Entry"), "{counts}");
     });
 }
+
+/// Nobody has stopped the program yet that tells how long a walk takes: that of a large heap waits for as long as its share wants, which is
+/// said, in the trace too; that of the end is within the bound of the end.
+#[test]
+fn the_first_walk_of_a_large_heap_waits_for_its_share() {
+    with_jdks("the_first_walk_of_a_large_heap", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        let flags = ["-Xms1g", "-Xmx1g", "-XX:+UseSerialGC", "-Xmn100m", "-XX:+EnableDynamicAgentLoading"];
+        let program = Program::start_with(jdk, &flags, class_path, "Large", &["600", "600000"]);
+        let (pid, output) = (program.pid.to_string(), folder.to_string_lossy());
+        let words = ["attach", &pid, "--for", "4s", "--walk-every", "100ms", "--histogram-every", "off", "-o", &output];
+        let done = finish(&mut memory_city(&words));
+        let said = text(&done.stderr);
+        assert!(done.status.success(), "{said}");
+        // Four seconds, or a little more, of which each wants forty.
+        assert_eq!(said.matches("the first walk comes ").count(), 1, "{said}");
+        let mut told = Vec::new();
+        for_chunks(&folder, |chunk| {
+            if chunk.kind() == ChunkKind::SETTINGS {
+                let settings = chunk.rows::<SettingRow>().expect("settings").rows;
+                told.extend(settings.into_iter().filter(|s| s.key == "walk.first"));
+            }
+        });
+        let [first] = &told[..] else { panic!("{told:?}") };
+        let millis: u64 = first.value.parse().expect("a number");
+        assert!((160_000..200_000).contains(&millis) && first.time < 4_000_000_000, "{first:?}");
+        assert!(said.contains(" 1 walks;"), "{said}");
+        assert!(has_walks(&folder, 1) && !has_walks(&folder, 2));
+    });
+}

@@ -275,6 +275,11 @@ pub struct AgentStatus {
     pub no_room: u64,
     /// Walks at the end that were left out because nobody would have waited for them.
     pub no_time: u64,
+    /// The first walk comes no earlier than so many microseconds after the beginning, as it might stop the program for long; 0 where it need
+    /// not wait, or has been.
+    pub first_walk: u64,
+    /// For how long, microseconds.
+    pub first_takes: u64,
     /// Class histograms.
     pub histograms: u64,
     /// Class histograms that were left out because the program's heap was too full.
@@ -306,7 +311,7 @@ pub struct AgentStatus {
 }
 
 /// The file is this long: written with one call, so that a reader sees one state.
-const STATUS_BYTES: usize = 1024;
+const STATUS_BYTES: usize = 2048;
 
 /// Writes and reads each field by its name.
 macro_rules! status_fields {
@@ -347,6 +352,8 @@ status_fields!(
     walks,
     no_room,
     no_time,
+    first_walk,
+    first_takes,
     histograms,
     uncounted,
     pauses,

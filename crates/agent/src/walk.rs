@@ -17,6 +17,10 @@ use std::path::Path;
 pub(crate) const FIRST: u64 = 1_000_000_000;
 /// Bytes of a heap that a slow machine walks in a second.
 const SLOW: u64 = 150 << 20;
+/// The first walk is put off where it might take longer than this, nanoseconds.
+const AT_ONCE: u64 = 3_000_000_000;
+/// A walk takes so many times as long as a class histogram of the same heap, or less.
+const HISTOGRAMS: u64 = 8;
 /// How often samples that have been made meanwhile are held before the dump, as long as there are more than so many.
 const ROUNDS: u32 = 8;
 const FEW: usize = 4;
@@ -32,6 +36,8 @@ pub(crate) struct WalkSchedule {
     next: u64,
     /// Until then the program has run for as long as all that stopped it asks for.
     rest_until: u64,
+    /// The first walk, where there was none before that tells how long one takes: none while nobody has asked.
+    first: Option<FirstWalk>,
     failures: u32,
     pub(crate) walks: u64,
     /// Walks that were left out because the disk was too full.
@@ -45,6 +51,14 @@ pub(crate) struct WalkSchedule {
     last_heap: u64,
 }
 
+/// When the first walk may be, and how long it might take, nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FirstWalk {
+    /// Since the beginning of the recording; 0 where it need not wait.
+    pub(crate) not_before: u64,
+    pub(crate) takes: u64,
+}
+
 impl WalkSchedule {
     /// `every` in milliseconds.
     pub(crate) fn new(every: u64, duty: u32) -> WalkSchedule {
@@ -54,6 +68,7 @@ impl WalkSchedule {
             duty: u64::from(duty),
             next: FIRST.min(every),
             rest_until: 0,
+            first: None,
             failures: 0,
             walks: 0,
             no_room: 0,
@@ -72,7 +87,33 @@ impl WalkSchedule {
 
     /// Whether the first is still to come, and nothing is known to be in its way.
     pub(crate) fn is_first_awaited(&self) -> bool {
-        self.every > 0 && self.walks == 0 && self.no_room == 0 && self.failures == 0
+        self.every > 0 && self.walks == 0 && self.no_room == 0 && self.failures == 0 && self.put_off().is_none()
+    }
+
+    /// Whether the first, which would be now, has to wait: where a walk of the heap might take long, the program runs for so long
+    /// before it as the others leave behind them. Of a heap that is not known nobody knows that.
+    pub(crate) fn puts_off_first(&mut self, now: u64, heap: Option<u64>) -> bool {
+        if self.walks > 0 {
+            return false;
+        }
+        let takes = self.takes(heap.unwrap_or(0));
+        let waits = FirstWalk { not_before: self.duty.saturating_mul(takes), takes };
+        // Asked once: a heap that grows would put it off for ever.
+        let first = self.first.get_or_insert(if takes > AT_ONCE { waits } else { FirstWalk::default() });
+        now < first.not_before
+    }
+
+    /// A class histogram of the heap has stopped the program for so long: that tells more of how long a walk takes than the size of the heap.
+    pub(crate) fn counted(&mut self, pause: u64) {
+        let takes = pause.saturating_mul(HISTOGRAMS);
+        if let Some(first) = self.first.as_mut().filter(|first| takes < first.takes) {
+            *first = FirstWalk { not_before: self.duty.saturating_mul(takes).min(first.not_before), takes };
+        }
+    }
+
+    /// The first walk where it has been put off and is still to come.
+    pub(crate) fn put_off(&self) -> Option<FirstWalk> {
+        self.first.filter(|first| self.every > 0 && self.walks == 0 && first.not_before > 0)
     }
 
     /// Whether there may be one at the end: the first, or one for which there is time.
@@ -382,6 +423,28 @@ mod tests {
         assert_eq!((schedule.takes(50 << 20), schedule.takes(8000 << 20)), (SECOND / 20, 8 * SECOND));
         schedule.last_pause = u64::MAX;
         assert_eq!(schedule.takes(u64::MAX), u64::MAX);
+    }
+
+    /// Nothing tells how long the first one takes but the size of the heap, and a histogram.
+    #[test]
+    fn the_first_walk_of_a_large_heap_is_put_off() {
+        let mut small = WalkSchedule::new(10_000, 40);
+        assert!(!small.puts_off_first(SECOND, Some(3 * SLOW)) && small.put_off().is_none());
+        assert!(!small.puts_off_first(2 * SECOND, Some(100 * SLOW)), "it is asked once");
+        let mut large = WalkSchedule::new(10_000, 40);
+        assert!(large.is_first_awaited() && large.puts_off_first(SECOND, Some(10 * SLOW)));
+        assert_eq!(large.put_off(), Some(FirstWalk { not_before: 400 * SECOND, takes: 10 * SECOND }));
+        assert!(!large.is_first_awaited(), "histograms do not wait for it");
+        assert!(large.puts_off_first(400 * SECOND - 1, None) && !large.puts_off_first(400 * SECOND, Some(u64::MAX)));
+        // Shorter than one would think; what takes longer than one would think changes nothing.
+        large.counted(SECOND / 4);
+        assert_eq!(large.put_off(), Some(FirstWalk { not_before: 80 * SECOND, takes: 2 * SECOND }));
+        large.counted(SECOND);
+        assert!(large.puts_off_first(79 * SECOND, None) && !large.puts_off_first(80 * SECOND, None));
+        assert!(large.may_be_last(SECOND), "the end waits for nothing but its own bound");
+        large.done(81 * SECOND, 83 * SECOND);
+        assert!(large.put_off().is_none() && !large.puts_off_first(83 * SECOND, Some(u64::MAX)));
+        assert!(!WalkSchedule::new(10_000, 40).puts_off_first(SECOND, None), "nobody knows");
     }
 
     #[test]

@@ -210,7 +210,8 @@ impl<'a> Worker<'a> {
             if crowded || self.deaths_due && now >= self.next_deaths {
                 self.look_for_deaths()?;
             }
-            if self.schedule.is_due(now, collected) && can_walk(&self.recording.folder) {
+            let is_due = self.schedule.is_due(now, collected) && can_walk(&self.recording.folder);
+            if is_due && !self.puts_off_first_walk(now)? {
                 self.walk(collected)?;
             } else if self.histograms.is_due(now, collected) && !self.waits_for_walk() {
                 self.count()?;
@@ -225,6 +226,17 @@ impl<'a> Worker<'a> {
                 return self.end(&why);
             }
         }
+    }
+
+    /// Whether the first walk has to wait, as it might stop the program for long.
+    fn puts_off_first_walk(&mut self, now: u64) -> Result<bool, String> {
+        let known = self.schedule.put_off().is_some();
+        let heap = if known { None } else { self.heap() };
+        let waits = self.schedule.puts_off_first(now, heap);
+        if let Some(first) = self.schedule.put_off().filter(|_| waits && !known) {
+            self.sink()?.setting(now, "walk.first", (first.not_before / 1_000_000).to_string());
+        }
+        Ok(waits)
     }
 
     /// Whether somebody waits for the first walk: that tells more, and what a histogram takes would delay it.
@@ -491,6 +503,7 @@ impl<'a> Worker<'a> {
             HistogramOutcome::Done { start, end, classes, rarer } => {
                 let pause = end.saturating_sub(start);
                 self.schedule.stood_still(end, pause);
+                self.schedule.counted(pause);
                 let rows = self.count_rows(number, start, pause, &classes);
                 // The definitions that the rows need.
                 self.take_queue()?;
@@ -585,6 +598,7 @@ impl<'a> Worker<'a> {
 
     fn status(&self, ended: String) -> AgentStatus {
         let recording = self.recording;
+        let first = self.schedule.put_off().unwrap_or_default();
         AgentStatus {
             pid: std::process::id(),
             samples: recording.samples.get(),
@@ -597,6 +611,8 @@ impl<'a> Worker<'a> {
             walks: self.schedule.walks,
             no_room: self.schedule.no_room,
             no_time: self.schedule.no_time,
+            first_walk: first.not_before / 1000,
+            first_takes: first.takes / 1000,
             histograms: self.histograms.taken,
             uncounted: self.histograms.left_out,
             pauses: (self.schedule.pauses + self.histograms.pauses) / 1000,

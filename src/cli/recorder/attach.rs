@@ -5,7 +5,7 @@ use super::{RecordingArgs, duration, jvms, leftovers, library, words};
 use crate::cli::interrupt;
 use clap::Args;
 use memory_city::jvm::attach::AttachedJvm;
-use memory_city::jvm::list::{running, short_name};
+use memory_city::jvm::list::{RunningJvm, running, short_name};
 use memory_city_agent::AgentOptions;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -39,7 +39,10 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     let jvm = AttachedJvm::open(pid)?;
     jvm.can_load()?;
     same_file(pid, &library)?;
-    let name = running().into_iter().find(|j| j.pid == pid).map_or_else(|| short_name(""), |j| j.short_name());
+    let listed = running().into_iter().find(|j| j.pid == pid);
+    let name = listed.as_ref().map_or_else(|| short_name(""), RunningJvm::short_name);
+    // Asked before: a JVM that has had one says nothing of the next.
+    let warns = listed.is_some_and(|jvm| jvm.warns_of_agents());
     let folder = args.recording.folder(&name)?;
     std::thread::spawn(leftovers::finish_forgotten);
     let mut session = args.recording.session(&folder, &name)?;
@@ -52,6 +55,9 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     let length = args.length.map_or_else(String::new, |most| format!("for {}, ", words::time_text(most)));
     let end = format!("{length}until Ctrl+C, or until the program ends");
     eprintln!("{}", words::begun(&format!("process {pid}"), &folder, &end));
+    if warns {
+        eprintln!("memory-city: {}", words::OF_AGENT_WARNING);
+    }
     let asked = Progress::new();
     if args.while_input {
         let asked = asked.clone();

@@ -1,10 +1,14 @@
-//! `jvms`: the JVMs that run here. Commands that need one and are not told which choose the only one there is.
+//! `jvms`: the JVMs that run here. Commands that need one and are not told which take the only one there is, or let people on a
+//! terminal choose.
 
 use super::leftovers;
 use clap::Args;
+use dialoguer::Select;
+use dialoguer::console::{Term, truncate_str};
 use memory_city::jvm::list::{RunningJvm, running};
 use memory_city_analysis::tabular::bytes_text;
 use memory_city_heap::error::{Error, Result};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -21,20 +25,21 @@ pub fn jvms(_: &JvmsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The JVM that is meant: the one that is named, or the only one.
+/// The JVM that is meant: the one that is named, the only one, or the one that is chosen from a list.
 ///
 /// # Errors
-/// When none is named and there is none, or there are several: then they are listed.
+/// When none is named and there is none, or there are several and nobody at a terminal to choose: then they are listed.
 pub fn choose(pid: Option<u32>) -> Result<u32> {
     if let Some(pid) = pid {
         return Ok(pid);
     }
     match &running()[..] {
         [] => Err(Error::Unusable {
-            what: "No JVM of this user runs here".into(),
+            what: "No JVM of this user runs here (those started with -XX:-UsePerfData do not show)".into(),
             remedy: "Start one with `memory-city record -- java ...`, or give the process id".into(),
         }),
         [one] => Ok(one.pid),
+        several if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() => ask(several),
         several => Err(Error::Unusable {
             what: format!("Several JVMs run here:\n{}", table(several)),
             remedy: "Give the process id of one".into(),
@@ -42,13 +47,31 @@ pub fn choose(pid: Option<u32>) -> Result<u32> {
     }
 }
 
+/// Lets people choose, by arrows and Enter.
+fn ask(several: &[RunningJvm]) -> Result<u32> {
+    let terminal = Term::stderr();
+    // A line that wraps could not be drawn again in place; the list puts two letters before each.
+    let width = usize::from(terminal.size().1).saturating_sub(3);
+    let rows: Vec<String> = several.iter().map(row).collect();
+    let rows = rows.iter().map(|row| truncate_str(row, width, "…"));
+    let prompt = "Several JVMs run here. Arrows and Enter choose one, Escape none";
+    let chosen = Select::new().with_prompt(prompt).items(rows).default(0).report(false).interact_on_opt(&terminal);
+    let chosen = chosen.ok().flatten().and_then(|at| several.get(at));
+    chosen.map(|jvm| jvm.pid).ok_or_else(|| Error::Unusable {
+        what: "No JVM was chosen".into(),
+        remedy: "Choose one with Enter, or give the process id".into(),
+    })
+}
+
 fn table(all: &[RunningJvm]) -> String {
-    let row = |jvm: &RunningJvm| {
-        let used = jvm.used.map_or_else(|| "?".into(), bytes_text);
-        format!("{:>8}  {:>9}  {:>8}  {:<12}  {}\n", jvm.pid, used, jvm.age_text(), jvm.version, jvm.program_text())
-    };
     let head = format!("{:>8}  {:>9}  {:>8}  {:<12}  {}\n", "PID", "heap", "age", "JVM", "program");
-    if all.is_empty() { String::new() } else { head + all.iter().map(row).collect::<String>().as_str() }
+    let line = |jvm| row(jvm) + "\n";
+    if all.is_empty() { String::new() } else { head + all.iter().map(line).collect::<String>().as_str() }
+}
+
+fn row(jvm: &RunningJvm) -> String {
+    let used = jvm.used.map_or_else(|| "?".into(), bytes_text);
+    format!("{:>8}  {:>9}  {:>8}  {:<12}  {}", jvm.pid, used, jvm.age_text(), jvm.version, jvm.program_text())
 }
 
 #[cfg(test)]

@@ -36,6 +36,8 @@ pub struct RecordingSession {
     /// How many samples the program has taken, also when it has been killed.
     taken: Option<TakenSamples>,
     told: Option<Instant>,
+    /// When the first walk may be and how long it might take, microseconds, as it was said.
+    told_first: Option<[u64; 2]>,
     /// How it goes, in one line of the terminal; nothing where standard error is none.
     line: ProgressBar,
     made_folder: bool,
@@ -78,6 +80,7 @@ impl RecordingSession {
             taker,
             taken: None,
             told: None,
+            told_first: None,
             line: status_line(),
             made_folder,
             live: None,
@@ -105,6 +108,7 @@ impl RecordingSession {
             lock,
             taken: None,
             told: None,
+            told_first: None,
             line: status_line(),
             made_folder: false,
             live: self.live.take(),
@@ -149,8 +153,18 @@ impl RecordingSession {
         if self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
             self.told = Some(Instant::now());
             if let Some(status) = self.status() {
+                self.tell_first(&status);
                 self.line.set_message(line(&status, &self.taker));
             }
+        }
+    }
+
+    /// Says why there is no walk yet, and again where it may be sooner.
+    fn tell_first(&mut self, status: &AgentStatus) {
+        let first = [status.first_walk, status.first_takes];
+        if status.first_walk > 0 && self.told_first != Some(first) {
+            self.told_first = Some(first);
+            self.line.suspend(|| eprintln!("memory-city: {}", words::of_first_walk(first)));
         }
     }
 
@@ -278,20 +292,34 @@ fn status_line() -> ProgressBar {
     }
 }
 
-/// What matters first: narrow terminals cut the end.
+/// What matters first: narrow terminals cut the end. Of a recording of hours all that belongs there is within 80 columns, and what comes
+/// behind it is for wider ones.
 fn line(status: &AgentStatus, taker: &WalkTaker) -> String {
     format!(
-        "{}  {} samples, {} live, {} walks, {} stood still, {:.1} % of a core, {}; {} histograms, last walk {} objects",
+        "{} {} samples, {} live, {} walks, {} paused, {:.1} % CPU, {}; {} histograms, last walk {} objects",
         clock(status.elapsed),
-        count_text(status.samples),
+        rounded(status.samples),
         count_text(status.live),
-        status.walks,
-        seconds(status.pauses),
+        count_text(status.walks),
+        match status.pauses {
+            micros if micros < 100_000_000 => seconds(micros),
+            micros => format!("{} s", micros / 1_000_000),
+        },
         cost(status),
         bytes_text(status.size + taker.bytes()),
         count_text(status.histograms),
         count_text(taker.objects),
     )
+}
+
+/// A number that grows for ever in few letters: `99,999`, `1.23 M`.
+fn rounded(count: u64) -> String {
+    match count {
+        0..100_000 => count_text(count),
+        100_000..10_000_000 => format!("{:.2} M", count as f64 / 1e6),
+        10_000_000..1_000_000_000 => format!("{:.0} M", count as f64 / 1e6),
+        _ => format!("{:.1} G", count as f64 / 1e9),
+    }
 }
 
 fn clock(micros: u64) -> String {
@@ -343,5 +371,20 @@ mod tests {
             line(&status, &taker),
             summary(&status, &taker, "the program ended")
         ));
+        // Hours of a busy program, on the narrowest terminal that people have.
+        let long = AgentStatus {
+            samples: 7_654_321,
+            live: 48_000,
+            walks: 1440,
+            pauses: 361_234_567,
+            elapsed: 599 * 60_000_000,
+            size: 998_000_000,
+            ..status
+        };
+        let long = line(&long, &taker);
+        let told = long.split(';').next().expect("a part");
+        assert!(told.len() <= 80 && told.ends_with("998 MB"), "{told}: {}", told.len());
+        let texts = [99_999, 100_000, 1_234_567, 12_345_678, 2_345_678_901].map(rounded);
+        assert_eq!(texts, ["99,999", "0.10 M", "1.23 M", "12 M", "2.3 G"]);
     }
 }

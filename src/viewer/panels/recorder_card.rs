@@ -290,12 +290,20 @@ fn state_text(child: &RecorderChild) -> String {
                 0 => String::new(),
                 lost => format!(", {} lost", count_text(lost)),
             };
-            let walks = if status.walks == 1 { "walk" } else { "walks" };
+            let walks = match (status.walks, status.first_walk) {
+                // It may stop the program for long, so the program runs first.
+                (0, at @ 1..) => format!(
+                    "the first walk at {}, as it may stop the program for {} s",
+                    clock(at),
+                    status.first_takes.div_ceil(1_000_000)
+                ),
+                (1, _) => "1 walk".to_owned(),
+                (walks, _) => format!("{walks} walks"),
+            };
             format!(
-                "{}:  {} samples{lost}, {} {walks}, {cost:.1} % of a core",
+                "{}:  {} samples{lost}, {cost:.1} % of a core, {walks}",
                 clock(status.elapsed),
-                count_text(status.samples),
-                status.walks
+                count_text(status.samples)
             )
         }
     }

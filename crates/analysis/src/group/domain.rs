@@ -147,7 +147,12 @@ impl DomainPackages {
         Ok(DomainPackages { chosen: Some(packages), told: false })
     }
 
-    /// What somebody chose; `None` where nobody did.
+    /// What somebody chose here; `None` where nobody did, also where an input tells them.
+    pub fn chosen_here(&self) -> Option<&[String]> {
+        self.chosen.as_deref().filter(|_| !self.told)
+    }
+
+    /// What somebody chose or an input tells; `None` where nobody did.
     pub fn packages(&self) -> Option<&[String]> {
         self.chosen.as_deref()
     }

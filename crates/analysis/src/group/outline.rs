@@ -174,10 +174,10 @@ impl Registry {
         let kind = match (entry.inside, entry.meta.cardinality) {
             (Inside::List, _) | (_, super::Cardinality::Transformer) => PartKind::Transformer,
             (Inside::Conditions, _) => PartKind::Filter,
-            (_, super::Cardinality::Filter) if entry.script => PartKind::Filter,
+            (_, super::Cardinality::Filter) if entry.script.is_some() => PartKind::Filter,
             _ => PartKind::Classifier,
         };
-        Some((kind, entry.script))
+        Some((kind, entry.script.is_some()))
     }
 }
 

@@ -70,8 +70,8 @@ pub(super) struct ClassifierEntry {
     pub meta: ClassifierMeta,
     pub options: &'static [OptionInfo],
     pub inside: Inside,
-    /// Typed by somebody, and may be typed again.
-    pub script: bool,
+    /// What somebody typed, and may type anew.
+    pub script: Option<Arc<str>>,
     make: Box<Make>,
 }
 
@@ -175,7 +175,7 @@ impl Registry {
         make: impl Fn(&ClassifierRequest<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync + 'static,
     ) -> Result<(), RegistryError> {
         self.check_name(&meta.id, true)?;
-        self.entries.push(ClassifierEntry { meta, options, inside, script: false, make: Box::new(make) });
+        self.entries.push(ClassifierEntry { meta, options, inside, script: None, make: Box::new(make) });
         Ok(())
     }
 
@@ -183,13 +183,15 @@ impl Registry {
     pub(super) fn put_script(
         &mut self,
         meta: ClassifierMeta,
+        text: Arc<str>,
         make: impl Fn(&ClassifierRequest<'_>) -> Result<Arc<dyn Classifier>, String> + Send + Sync + 'static,
     ) -> Result<(), RegistryError> {
-        let old = self.entries.iter().position(|e| e.script && e.meta.id == meta.id);
+        let old = self.entries.iter().position(|e| e.script.is_some() && e.meta.id == meta.id);
         if old.is_none() {
             self.check_name(&meta.id, true)?;
         }
-        let new = ClassifierEntry { meta, options: &[], inside: Inside::Options, script: true, make: Box::new(make) };
+        let script = Some(text);
+        let new = ClassifierEntry { meta, options: &[], inside: Inside::Options, script, make: Box::new(make) };
         match old {
             Some(old) => self.entries[old] = new,
             None => self.entries.push(new),
@@ -324,13 +326,19 @@ impl Registry {
     /// Forgets a script. Returns whether there was one of that name.
     pub(super) fn take_script(&mut self, id: &str) -> bool {
         let before = self.entries.len();
-        self.entries.retain(|entry| !(entry.script && entry.meta.id == id));
+        self.entries.retain(|entry| !(entry.script.is_some() && entry.meta.id == id));
         self.entries.len() < before
     }
 
     /// Whether a grouping may depend on one of these classifiers: whether its list has such a word anywhere.
     pub fn mentions(&self, grouping: &Grouping, ids: &[&str]) -> bool {
         self.list_of(grouping).split(|c: char| !expression::is_of_name(c)).any(|word| ids.contains(&word))
+    }
+
+    /// The scripts that a grouping is made with, by the ids of their classifiers, and their texts.
+    pub fn scripts_of(&self, grouping: &Grouping) -> Vec<(&str, &Arc<str>)> {
+        let used = self.entries.iter().filter(|entry| self.mentions(grouping, &[&entry.meta.id]));
+        used.filter_map(|entry| Some((&*entry.meta.id, entry.script.as_ref()?))).collect()
     }
 
     /// The groupings with names of their own: those for tasks, then those that people saved, then all others.

@@ -129,6 +129,8 @@ pub struct ClassifierScript {
     meta: ClassifierMeta,
     /// File or id, for messages.
     source: String,
+    /// As it was written.
+    text: Arc<str>,
     ast: Arc<rhai::AST>,
     limits: ScriptLimits,
 }
@@ -179,7 +181,7 @@ impl ClassifierScript {
         if cardinality == Cardinality::Hierarchy {
             meta = meta.joined_by(" › ");
         }
-        Ok(ClassifierScript { meta, source: source.to_owned(), ast: Arc::new(ast), limits })
+        Ok(ClassifierScript { meta, source: source.to_owned(), text: text.into(), ast: Arc::new(ast), limits })
     }
 
     /// Reads the script in a file; the name of the file, without [`EXTENSION`], is its id.
@@ -249,8 +251,8 @@ impl Registry {
     /// # Errors
     /// When the name is that of a classifier that is no script or of a grouping, or cannot be written in a list.
     pub fn define(&mut self, script: ClassifierScript) -> Result<(), RegistryError> {
-        let meta = script.meta.clone();
-        self.put_script(meta, move |_| Ok(Arc::new(run::ScriptClassifier::new(script.clone()))))
+        let (meta, text) = (script.meta.clone(), Arc::clone(&script.text));
+        self.put_script(meta, text, move |_| Ok(Arc::new(run::ScriptClassifier::new(script.clone()))))
     }
 
     /// Forgets a script. Returns whether there was one of that name.

@@ -66,9 +66,11 @@ fn classes_are_counted_between_walks() {
         let folder = temporary.join("both");
         assert!(record(jdk, &folder, &["--no-walks", "--histogram-every", "300ms"], &program).status.success());
         assert!(!histograms(&folder).is_empty());
-        // There are no objects to be grouped, which is said.
-        let (report, said) = of_trace(&["report", "--grouping", "thread>type"], &folder);
-        assert!(format!("{report}{said}").contains("the grouping thread>type was not applied"), "{report}{said}");
+        // Samples tell of threads. There are no references, which is said.
+        let (report, said) = of_trace(&["report", "--tree", "--grouping", "thread>type"], &folder);
+        assert!(report.contains("main") && !format!("{report}{said}").contains("not applied"), "{report}{said}");
+        let (report, said) = of_trace(&["report", "--grouping", "pointed-from>type"], &folder);
+        assert!(format!("{report}{said}").contains("the grouping pointed-from>type was not applied"), "{report}{said}");
         let (report, said) = of_trace(&["report"], &folder);
         assert!(!format!("{report}{said}").contains("not applied"), "{report}{said}");
     });

@@ -17,13 +17,13 @@ pub(super) struct Estimates {
     /// By what they have in common.
     samples: Vec<WeighedSample>,
     /// When it was looked.
-    looks: Vec<Look>,
+    looks: Vec<DeathCheck>,
     one_in: FollowedShare,
 }
 
 /// A time when it was looked which samples are dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct DeathCheck {
     /// Nanoseconds since the recording began.
     pub(super) time: u64,
     /// Its number among all that are shown or have nothing to show, from 1.
@@ -72,7 +72,7 @@ impl Estimates {
         let ended = EndedCollections::of(scan);
         let looks = (1..=count).filter_map(|number| {
             let time = *looks.get(number * looks.len() / count - 1)?;
-            Some(Look { time, number, gcs: ended.by(time) })
+            Some(DeathCheck { time, number, gcs: ended.by(time) })
         });
         // Of what was sampled so far nothing was alive: there is nothing to show.
         let looks = looks.filter(|look| samples.iter().any(|sample| sample.is_alive(look.time))).collect();
@@ -80,13 +80,13 @@ impl Estimates {
     }
 
     /// The times, ascending.
-    pub(super) fn looks(&self) -> &[Look] {
+    pub(super) fn looks(&self) -> &[DeathCheck] {
         &self.looks
     }
 
     /// What is alive at one of them, each kind once, ascending. O(samples).
     pub(super) fn at(&self, look: usize) -> Vec<CountedKind> {
-        let Some(&Look { time, .. }) = self.looks.get(look) else { return Vec::new() };
+        let Some(&DeathCheck { time, .. }) = self.looks.get(look) else { return Vec::new() };
         let mut found: Vec<CountedKind> = Vec::new();
         for sample in self.samples.iter().filter(|sample| sample.is_alive(time)) {
             let amount = Weighed::sample(sample.size, sample.weight * self.one_in.between(sample.born, time));

@@ -3,7 +3,7 @@
 //! and as far as that is known its place, thread and birth, told as traces tell it ([`CohortFacts`]): it is grouped as they are.
 
 use super::count_stream::CONVERTED;
-use super::estimates::{Estimates, Look};
+use super::estimates::{DeathCheck, Estimates};
 use super::histograms::Histograms;
 use super::origins::Provenance;
 use super::sample_kinds::SampleKinds;
@@ -120,7 +120,7 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
             (Counts::Histograms(histograms), kinds, times, left_out)
         }
         _ => {
-            let time = |look: &Look| CountedTime {
+            let time = |look: &DeathCheck| CountedTime {
                 millis: started.saturating_add(look.time / 1_000_000),
                 label: format!("Estimate {}", look.number),
                 gc: None,

@@ -20,6 +20,37 @@ const MARKED: f32 = 2.0;
 #ifndef PLAIN
 // Light on the upper part of a wall, on average.
 const BLOCK_WALLS: f32 = 0.6;
+// From one stripe of what would be freed to the next, about, of a picture that is 2 high, whatever its pixels; and what they leave of
+// its colour.
+const STRIPES: f32 = 0.036;
+const STRIPED: f32 = 0.52;
+
+// What would be freed is striped, so that it is told without colours: the wider the more of it goes. As bits beside the kind: the share,
+// and the distance of the stripes as a power of two of world units. So they lie as close on screen near and far, and stay where they
+// are on their box as long as the camera does not come twice as near.
+fn hatching(box: Instance) -> u32 {
+    if (box.paint.y & (CUT | LIT)) != CUT {
+        return 0u;
+    }
+    let clip = view.clip_from_world;
+    let far = (clip * vec4<f32>(box.cell.x, box.lift.x, box.cell.y, 1.0)).w;
+    let scale = length(vec3<f32>(clip[0].y, clip[1].y, clip[2].y));
+    let apart = STRIPES * max(far, 1e-3) / max(scale, 1e-6);
+    return (box.paint.y & 0xff00u) | (u32(clamp(round(log2(apart)), -60.0, 60.0) + 64.0) << 16u);
+}
+
+// What the stripes leave of the colour at a place on a face.
+fn hatched(facts: u32, face: vec2<f32>) -> f32 {
+    let share = freed_share(facts);
+    let apart = exp2(f32((facts >> 16u) & 255u) - 64.0);
+    let along = (face.x - face.y) / apart;
+    let pixel = max(fwidth(along), 1e-6);
+    let wide = 0.5 * sqrt(share);
+    let stripe = 2.0 * abs(fract(along) - 0.5);
+    let inside = 1.0 - smoothstep(wide - pixel, wide + pixel, stripe);
+    // Of stripes that are finer than pixels nothing is left to be seen but their colour.
+    return mix(1.0, STRIPED, mix(wide, inside, clamp(2.0 - 4.0 * pixel, 0.0, 1.0)) * saturate(8.0 * wide));
+}
 
 // Colour and opacity of a face of many buildings: roofs, the walls between them, and the ground that shows through.
 fn block(box: Instance, now: Standing, face: u32, towards: vec3<f32>) -> vec4<f32> {
@@ -57,7 +88,7 @@ struct Varying {
     @location(0) colour: vec4<f32>,
     // Place on the face and size of the face, world units. The size is the same in all corners.
     @location(1) face: vec4<f32>,
-    // x: kind. y: number of the box.
+    // x: kind, and what is hatched (`hatching`). y: number of the box.
     @location(2) @interpolate(flat) facts: vec2<u32>,
 #endif
 }
@@ -275,7 +306,7 @@ fn vertex(@builtin(vertex_index) number: u32, @builtin(instance_index) index: u3
     out.position = corner.position;
     out.face = corner.face;
     out.colour = vec4<f32>(colour * light, opacity + select(0.0, MARKED, selected || hovered));
-    out.facts = vec2<u32>(kind, index);
+    out.facts = vec2<u32>(kind | hatching(box), index);
     return out;
 }
 
@@ -299,9 +330,13 @@ fn opacity_of(colour: vec4<f32>) -> f32 {
 // Colour, and how much of it is outline.
 fn shade(in: Varying) -> vec4<f32> {
     // Of what is smaller than a pixel no outline is seen.
-    let line = select(outline(in.face), 0.0, in.facts.x == KIND_BLOCK);
+    let kind = in.facts.x & KIND;
+    let line = select(outline(in.face), 0.0, kind == KIND_BLOCK);
     var colour = in.colour.rgb;
-    if in.facts.x == KIND_MORE {
+    if in.facts.x > KIND {
+        colour *= hatched(in.facts.x, in.face.xy);
+    }
+    if kind == KIND_MORE {
         // Hatched: this is a sum of many groups, not one.
         let along = in.face.x + in.face.y;
         let pixel = max(fwidth(along), 1e-6);
@@ -309,7 +344,7 @@ fn shade(in: Varying) -> vec4<f32> {
         let soft = clamp(1.0 - pixel * 1.2, 0.0, 1.0);
         colour = mix(colour, colour * 1.55, smoothstep(0.18, 0.32, stripe) * soft);
     }
-    let strength = select(BUILDING_LINES, SLAB_LINES, in.facts.x == KIND_SLAB);
+    let strength = select(BUILDING_LINES, SLAB_LINES, kind == KIND_SLAB);
     // Marked boxes have white lines, others dark ones.
     let lined = select(colour * (1.0 - strength * line), mix(colour, vec3<f32>(1.0), line * 0.9), is_marked(in.colour));
     return vec4<f32>(lined, line);

@@ -349,12 +349,15 @@ pub const FLY_KEYS: &[(&[Flight], &str)] = &[
 ];
 
 /// Mouse gestures: for the cheat sheet.
-pub const GESTURES: &[(&str, &str)] = &[
-    ("Wheel", "Fly towards the mouse pointer, or back"),
-    ("Drag", "Turn the city around the point under the pointer (6: look around instead)"),
-    ("Drag, wheel pressed", "Move it: what you take hold of stays under the pointer (also Shift+drag)"),
-    ("Click", "Select or deselect a building or district"),
-];
+pub fn gestures() -> [(&'static str, String); 4] {
+    let other = super::keys::key(Action::Navigation);
+    [
+        ("Wheel", "Fly towards the mouse pointer, or back".to_owned()),
+        ("Drag", format!("Turn the city around the point under the pointer ({other}: look around instead)")),
+        ("Drag, wheel pressed", "Move it: what you take hold of stays under the pointer (also Shift+drag)".to_owned()),
+        ("Click", "Select or deselect a building or district".to_owned()),
+    ]
+}
 
 impl Action {
     /// How the action is reached.
@@ -365,8 +368,8 @@ impl Action {
 
     /// Tooltip: what it does and its key.
     pub fn tooltip(self) -> String {
-        let binding = self.binding();
-        format!("{}  [{}]", binding.help, super::keys::map().printed(self))
+        let map = super::keys::map();
+        map.beside(map.help(self.binding()), self)
     }
 }
 

@@ -14,7 +14,7 @@ use super::palette::PalettePlugin;
 use super::panels::PanelsPlugin;
 use super::run::RunPlugin;
 use super::scene::{ScenePlugin, city_camera};
-use super::screenshot;
+use super::screenshot::ScreenshotPlugin;
 use super::search::SearchPlugin;
 use super::selection::SelectionPlugin;
 use super::settings::{Settings, SettingsPlugin};
@@ -89,7 +89,7 @@ impl Plugin for ViewerPlugin {
             .configure_sets(Update, (Stage::Input, Stage::Load, Stage::Act, Stage::Derive, Stage::Present).chain());
         #[cfg(target_os = "linux")]
         app.add_plugins(super::recording::RecordingPlugin);
-        app.add_plugins(super::editor::EditorPlugin);
+        app.add_plugins((super::editor::EditorPlugin, ScreenshotPlugin));
         app.add_plugins((SettingsPlugin, DocumentPlugin, ClockPlugin, SelectionPlugin, NoticesPlugin, InputPlugin))
             .add_plugins((
                 LoadingPlugin,
@@ -142,7 +142,7 @@ pub fn run(
     .insert_resource(settings)
     .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))
     .add_systems(Startup, (wake_for_results, spawn_window_camera, super::dock::restore_layout))
-    .add_systems(Update, (title_window, screenshot::save_on_request).in_set(Stage::Derive))
+    .add_systems(Update, title_window.in_set(Stage::Derive))
     .add_systems(
         Last,
         (
@@ -261,6 +261,9 @@ fn rest_when_nothing_moves(
     if *rested != (rests && !waits) {
         *rested = rests && !waits;
         tracing::debug!("{}: {} frames so far", if *rested { "at rest" } else { "awake" }, *frames);
+    } else if *rested {
+        // Nobody asked for it, as far as is known here: there are none but one a minute.
+        tracing::debug!("drawn while resting: {} frames so far", *frames);
     }
     let mode = match (rests, waits) {
         (false, _) => UpdateMode::Continuous,

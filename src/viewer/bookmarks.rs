@@ -4,6 +4,7 @@ use super::action::Action;
 use super::app::Stage;
 use super::clock::Clock;
 use super::document::{Closed, Document, Grew, OpenDocument, Opened};
+use super::keys;
 use super::notices::Notices;
 use super::selection::Selection;
 use super::settings::{PartKey, Settings};
@@ -114,7 +115,8 @@ fn bookmark_actions(
         if *action == Action::Bookmark {
             let bookmark = here(open, &clock, &rig, &selection, &settings);
             tracing::debug!("bookmark: {}", bookmark.name);
-            let mut said = format!("Bookmarked: {}. The palette (Ctrl+K) and the view Marks list it", bookmark.name);
+            let (name, key) = (&bookmark.name, keys::key(Action::Palette));
+            let mut said = format!("Bookmarked: {name}. The palette ({key}) and the view Marks list it");
             if bookmarks.list.len() >= MOST_BOOKMARKS {
                 let oldest = bookmarks.list.remove(0);
                 said = format!("{said}. {MOST_BOOKMARKS} are kept: {} went", oldest.name);

@@ -1,42 +1,114 @@
-//! Saves what the window shows as a PNG.
+//! Pictures of the window as PNG files: at a key into the working folder, or where the card for saving says. Each says what its colours
+//! mean: where no legend is in sight, the city has one for as long as the picture takes.
 
 use super::action::Action;
+use super::app::{Awake, Stage};
 use super::capture;
 use super::clock::Clock;
+use super::dock::Dock;
 use super::document::Document;
 use super::notices::Notices;
 use bevy::prelude::*;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
-use std::path::PathBuf;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 
-/// Takes a picture of the window when asked, into the working folder, never over an existing file.
-pub fn save_on_request(
-    mut actions: MessageReader<Action>,
-    mut commands: Commands,
-    document: Res<Document>,
-    clock: Res<Clock>,
-) {
-    for action in actions.read() {
-        if *action != Action::Screenshot {
-            continue;
-        }
-        let name = document.get().map(|open| open.title.replace(['/', '\\', ' '], "-")).unwrap_or("empty".to_owned());
-        let stem = format!("memory-city-{name}-{:03}", clock.time + 1);
-        commands.spawn(Screenshot::primary_window()).observe(
-            move |captured: On<ScreenshotCaptured>, mut notices: ResMut<Notices>| {
-                let path = free_name(&stem);
-                let image = captured.image.clone().try_into_dynamic().map(|i| i.to_rgb8());
-                let saved = match image {
-                    Ok(image) => capture::save(&image, &path).map_err(|e| e.to_string()),
-                    Err(error) => Err(error.to_string()),
-                };
-                notices.tell(match saved {
-                    Ok(()) => format!("Saved {}", path.display()),
-                    Err(error) => format!("The picture could not be saved as {}: {error}", path.display()),
-                });
-            },
-        );
+/// Frames before a picture is taken: what asked for it goes away, and a legend that has to be there comes.
+const BEFORE: u8 = 3;
+/// Frames after it, until it is on its way: what is in it stays.
+const AFTER: u8 = 2;
+
+/// Where a picture goes.
+#[derive(Clone, Debug)]
+enum PictureFile {
+    /// Into the working folder, by the name of what is open, never over an existing file.
+    Free,
+    /// There.
+    At(PathBuf),
+}
+
+/// The pictures of the window that are being taken.
+#[derive(Resource, Default)]
+pub struct WindowPictures {
+    wanted: VecDeque<PictureFile>,
+    /// How many frames the first of them has waited.
+    waited: u8,
+    /// Frames in which what was taken last stays as it is.
+    after: u8,
+    /// No view says what colours mean.
+    lacks_legend: bool,
+}
+
+impl WindowPictures {
+    /// Takes one as soon as nothing of what asks for it is on screen.
+    pub fn take_to(&mut self, path: PathBuf) {
+        self.wanted.push_back(PictureFile::At(path));
     }
+
+    /// Whether one is being taken in which nothing else says what colours mean.
+    pub fn need_legend(&self) -> bool {
+        self.go_on() && self.lacks_legend
+    }
+
+    fn go_on(&self) -> bool {
+        !self.wanted.is_empty() || self.after > 0
+    }
+
+    /// A frame more. Returns where the picture goes that is to be taken in it.
+    fn advance(&mut self) -> Option<PictureFile> {
+        if self.wanted.is_empty() {
+            (self.waited, self.after) = (0, self.after.saturating_sub(1));
+            return None;
+        }
+        if self.waited < BEFORE {
+            self.waited += 1;
+            return None;
+        }
+        self.after = AFTER;
+        self.wanted.pop_front()
+    }
+}
+
+fn take(
+    mut actions: MessageReader<Action>,
+    mut pictures: ResMut<WindowPictures>,
+    (document, clock, dock): (Res<Document>, Res<Clock>, Res<Dock>),
+    mut commands: Commands,
+    mut awake: ResMut<Awake>,
+) {
+    let pictures = pictures.bypass_change_detection();
+    for action in actions.read() {
+        if *action == Action::Screenshot {
+            pictures.wanted.push_back(PictureFile::Free);
+        }
+    }
+    pictures.lacks_legend = !dock.in_front("legend");
+    let file = pictures.advance();
+    awake.keep_if(pictures.go_on());
+    let Some(file) = file else { return };
+    let title = document.get().map_or("empty".to_owned(), |open| open.title.replace(['/', '\\', ' '], "-"));
+    let stem = format!("memory-city-{title}-{:03}", clock.time + 1);
+    commands.spawn(Screenshot::primary_window()).observe(
+        move |captured: On<ScreenshotCaptured>, mut notices: ResMut<Notices>| {
+            let path = match &file {
+                PictureFile::Free => free_name(&stem),
+                PictureFile::At(path) => path.clone(),
+            };
+            let image = captured.image.clone().try_into_dynamic().map(|image| image.to_rgb8());
+            let saved = image.map_err(|error| error.to_string());
+            let saved = saved.and_then(|image| capture::save(&image, &path).map_err(|error| error.to_string()));
+            notices.tell(match saved {
+                Ok(()) => told(&path),
+                Err(why) => format!("The picture could not be saved as {}: {why}", path.display()),
+            });
+        },
+    );
+}
+
+/// What is said of a file that was written.
+pub fn told(path: &Path) -> String {
+    tracing::debug!("saved: {}", path.display());
+    format!("Saved {}", path.display())
 }
 
 fn free_name(stem: &str) -> PathBuf {
@@ -45,4 +117,40 @@ fn free_name(stem: &str) -> PathBuf {
         .map(|n| folder.join(if n == 0 { format!("{stem}.png") } else { format!("{stem}-{n}.png") }))
         .find(|path| !path.exists())
         .unwrap_or_else(|| folder.join(format!("{stem}.png")))
+}
+
+/// Pictures of the window.
+pub struct ScreenshotPlugin;
+
+impl Plugin for ScreenshotPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<WindowPictures>().add_systems(Update, take.in_set(Stage::Act));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_legend_is_there_before_a_picture_and_until_it_is_taken() {
+        let mut pictures = WindowPictures { lacks_legend: true, ..WindowPictures::default() };
+        assert!(!pictures.need_legend());
+        pictures.take_to("a.png".into());
+        pictures.take_to("b.png".into());
+        let mut taken = Vec::new();
+        for frame in 0..2 * (BEFORE + AFTER) {
+            let needed = pictures.need_legend();
+            if let Some(PictureFile::At(path)) = pictures.advance() {
+                taken.push((frame, path));
+                assert!(needed && pictures.need_legend(), "before it, and with it");
+            }
+        }
+        // One a frame.
+        assert_eq!(taken, [(BEFORE, "a.png".into()), (BEFORE + 1, "b.png".into())]);
+        assert!(!pictures.go_on());
+        pictures.take_to("c.png".into());
+        pictures.lacks_legend = false;
+        assert!(pictures.go_on() && !pictures.need_legend(), "one is in sight");
+    }
 }

@@ -6,6 +6,7 @@
 use super::action::Action;
 use super::app::Stage;
 use super::document::{Closed, Document, Grew, Opened};
+use super::keys;
 use super::notices::Notices;
 use super::references::ReferencesPlugin;
 use bevy::prelude::*;
@@ -289,7 +290,10 @@ fn selection_actions(
         if *action == Action::Mark {
             match selection.node() {
                 Some(node) => marks.toggle(timeline, node),
-                None => notices.tell("Select a group first, then K marks it: its name stays in sight"),
+                None => {
+                    let key = keys::key(Action::Mark);
+                    notices.tell(format!("Select a group first, then {key} marks it: its name stays in sight"));
+                }
             }
         }
     }

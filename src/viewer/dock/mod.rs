@@ -32,10 +32,24 @@ pub struct Focus {
     keys: &'static [KeyCode],
 }
 
+/// What a view may have for itself: keys that lead through tables, graphs and charts. All others, letters above all, are actions and
+/// flights wherever somebody clicked; only text fields keep them.
+const WAYS_THROUGH_VIEWS: [KeyCode; 9] = [
+    KeyCode::ArrowLeft,
+    KeyCode::ArrowRight,
+    KeyCode::ArrowUp,
+    KeyCode::ArrowDown,
+    KeyCode::Home,
+    KeyCode::End,
+    KeyCode::PageUp,
+    KeyCode::PageDown,
+    KeyCode::Enter,
+];
+
 impl Focus {
     /// Whether the view that has the keyboard handles a key itself.
     pub fn takes(&self, key: KeyCode) -> bool {
-        self.keys.contains(&key)
+        self.keys.contains(&key) && WAYS_THROUGH_VIEWS.contains(&key)
     }
 
     /// Gives a view the keyboard.

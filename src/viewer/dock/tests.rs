@@ -22,6 +22,15 @@ fn shape(dock: &Dock) -> String {
 }
 
 #[test]
+fn views_have_keys_to_walk_through_them_and_never_letters() {
+    let mut focus = Focus { view: Some("trends".to_owned()), keys: &[KeyCode::KeyS, KeyCode::Space, KeyCode::End] };
+    assert!(focus.takes(KeyCode::End));
+    assert!(!focus.takes(KeyCode::KeyS) && !focus.takes(KeyCode::Space) && !focus.takes(KeyCode::Home));
+    focus.take_back();
+    assert!(!focus.takes(KeyCode::End));
+}
+
+#[test]
 fn layouts_come_back_from_a_file() {
     let views = views();
     let mut dock = Dock::new(&views);

@@ -8,8 +8,10 @@
 //! Keys that are held to fly are there too, each direction by a name of its own.
 
 mod chord;
+#[cfg(test)]
+mod named;
 
-use super::action::{Action, BINDINGS};
+use super::action::{Action, BINDINGS, Binding};
 use bevy::prelude::KeyCode;
 pub use chord::Chord;
 use chord::{chord, printed};
@@ -174,6 +176,22 @@ impl KeyMap {
         own.unwrap_or(action.binding().printed)
     }
 
+    /// The first key of an action, within a sentence; where it has none, what does it instead.
+    pub fn key(&self, action: Action) -> &str {
+        match self.printed(action).split("  ").next() {
+            Some("") | None => "its line in the palette",
+            Some(key) => key,
+        }
+    }
+
+    /// A text with the key of an action behind it, as buttons and tooltips have it: `Cut  [Del]`. The text alone where there is none.
+    pub fn beside(&self, text: &str, action: Action) -> String {
+        match self.printed(action) {
+            "" => text.to_owned(),
+            printed => format!("{text}  [{printed}]"),
+        }
+    }
+
     /// How far keys fly in a direction and not in the one against it: 1, 0 or -1. `held` says which keys are.
     pub fn flown(&self, to: Flight, against: Flight, held: impl Fn(KeyCode) -> bool) -> f32 {
         let pulls = |wanted: Flight| self.flights.iter().any(|&(key, flight)| flight == wanted && held(key));
@@ -189,6 +207,14 @@ impl KeyMap {
         flights.iter().map(keys_of).collect::<Vec<_>>().join("  ")
     }
 
+    /// What an action does, a line. What the table says of further keys is left out where a person gave it others.
+    pub fn help(&self, binding: &Binding) -> &'static str {
+        match binding.help.split_once(" (also ") {
+            Some((help, _)) if !self.is_built_in(binding.action) => help,
+            _ => binding.help,
+        }
+    }
+
     /// Whether an action has the keys of the table.
     pub fn is_built_in(&self, action: Action) -> bool {
         self.printed.iter().all(|(other, _)| *other != action)
@@ -200,6 +226,16 @@ static MAP: OnceLock<KeyMap> = OnceLock::new();
 /// The keys of this run.
 pub fn map() -> &'static KeyMap {
     MAP.get_or_init(KeyMap::built_in)
+}
+
+/// The key of an action of this run, within a sentence ([`KeyMap::key`]).
+pub fn key(action: Action) -> &'static str {
+    map().key(action)
+}
+
+/// A text with the key of an action of this run behind it ([`KeyMap::beside`]).
+pub fn beside(text: &str, action: Action) -> String {
+    map().beside(text, action)
 }
 
 /// Reads the file of a person, before the first key is asked for.

@@ -13,6 +13,7 @@ use super::app::{Awake, Stage};
 use super::clock::Clock;
 use super::document::{Closed, Document, Grew, Opened};
 use super::job::Job;
+use super::keys;
 use super::notices::Notices;
 use super::references::{NOT_TOLD, References};
 use super::selection::Selection;
@@ -280,7 +281,8 @@ fn act(
             },
             Action::FollowOwner => {
                 if selection.node().is_none() {
-                    notices.tell("Select a building first, then Enter follows what keeps it alive");
+                    let key = keys::key(Action::FollowOwner);
+                    notices.tell(format!("Select a building first, then {key} follows what keeps it alive"));
                     continue;
                 }
                 let Some(now) = question(&document, &selection, &clock, &settings) else {

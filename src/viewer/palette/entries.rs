@@ -16,6 +16,8 @@ pub enum Does {
     Set(Box<Settings>),
     /// Groups by it.
     Group(String),
+    /// Groups by what is bloat of collections, which takes a script.
+    GroupByBloat,
     /// Shows a view.
     View(&'static str),
     /// Goes to a bookmark, by its place.
@@ -41,7 +43,7 @@ pub struct PaletteEntry {
 pub fn actions() -> Vec<PaletteEntry> {
     let entry = |b: &crate::viewer::action::Binding| PaletteEntry {
         kind: "Actions",
-        title: b.help.to_owned(),
+        title: keys::map().help(b).to_owned(),
         // As they are now: keys can be given to other actions.
         aside: keys::map().printed(b.action).to_owned(),
         does: Does::Act(b.action),
@@ -113,6 +115,7 @@ pub fn settings(now: &Settings) -> Vec<PaletteEntry> {
     switch("Shadows", now.shadows, &|s, on| s.shadows = on);
     switch("Only the largest children have plots", now.prune, &|s, on| s.prune = on);
     switch("Starts of collections too", now.gc_starts, &|s, on| s.gc_starts = on);
+    switch("Collections below trends", now.trends.strip, &|s, on| s.trends.strip = on);
     switch("Unreachable objects too", now.include_unreachable, &|s, on| s.include_unreachable = on);
     for (title, percent) in [("normal", 100u16), ("large", 140), ("very large", 200)] {
         add(format!("Size of names: {title}"), &|s| s.name_size = f32::from(percent) / 100.0);

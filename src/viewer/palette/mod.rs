@@ -9,6 +9,8 @@ use super::bookmarks::Bookmarks;
 use super::clock::Clock;
 use super::dock::Dock;
 use super::document::{Document, OpenDocument};
+use super::notices::Notices;
+use super::panels::grouping_editor::bloat;
 use super::panels::numbers::number;
 use super::panels::theme;
 use super::search::{GroupSearch, MOST_LISTED, SearchFound};
@@ -111,6 +113,14 @@ fn entries_of(
                 does: Does::Group(grouping.id.clone()),
             });
         }
+        if open.source.heaps().is_some() {
+            all.push(PaletteEntry {
+                kind: "Groupings",
+                title: format!("Group by {}", bloat::TITLE.to_lowercase()),
+                aside: if open.source.grouping_id() == bloat::LIST { "now" } else { bloat::LIST }.to_owned(),
+                does: Does::GroupByBloat,
+            });
+        }
     }
     all.extend(views.iter().map(|view| PaletteEntry {
         kind: "Views",
@@ -140,7 +150,7 @@ pub(super) fn show(
     document: Res<Document>,
     (mut settings, mut selection, mut filter): (ResMut<Settings>, ResMut<Selection>, ResMut<SharedFilter>),
     (views, mut dock, mut bookmarks): (Res<Views>, ResMut<Dock>, ResMut<Bookmarks>),
-    mut clock: ResMut<Clock>,
+    (mut clock, mut notices): (ResMut<Clock>, ResMut<Notices>),
     mut actions: MessageWriter<Action>,
 ) {
     let Some(open) = document.get().filter(|_| palette.open) else { return };
@@ -190,6 +200,10 @@ pub(super) fn show(
             }
             Does::Set(wanted) => *settings = *wanted,
             Does::Group(id) => settings.grouping = id,
+            Does::GroupByBloat => match bloat::make_known() {
+                Ok(()) => settings.grouping = bloat::LIST.to_owned(),
+                Err(why) => notices.tell(why),
+            },
             Does::View(id) => {
                 if let Some(view) = views.get(id) {
                     dock.open(view, &views);

@@ -1,7 +1,7 @@
 //! The cheat sheet: all keys and gestures on one page.
 
 use super::theme;
-use crate::viewer::action::{BINDINGS, FLY_KEYS, GESTURES};
+use crate::viewer::action::{Action, BINDINGS, FLY_KEYS, gestures};
 use crate::viewer::keys;
 use bevy_egui::egui::{self, Align2, RichText};
 
@@ -24,7 +24,7 @@ pub fn show(ctx: &egui::Context) -> bool {
                 ui.horizontal(|ui| {
                     ui.label(RichText::new("Keys and mouse").heading().strong());
                     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                        if ui.button("Close").on_hover_text("Esc").clicked() {
+                        if ui.button("Close").on_hover_text(keys::key(Action::Escape)).clicked() {
                             open = false;
                         }
                     });
@@ -52,7 +52,7 @@ pub fn show(ctx: &egui::Context) -> bool {
                                     for (flights, help) in FLY_KEYS {
                                         line(ui, &keys::map().printed_flights(flights), help, width);
                                     }
-                                    for (printed, help) in GESTURES {
+                                    for (printed, help) in &gestures() {
                                         line(ui, printed, help, width);
                                     }
                                     leak_in_five(ui);
@@ -76,7 +76,7 @@ fn keys_of_actions() -> Vec<(&'static str, &'static str)> {
         if own && binding.printed != binding.action.binding().printed {
             continue;
         }
-        all.push((if own { map.printed(binding.action) } else { binding.printed }, binding.help));
+        all.push((if own { map.printed(binding.action) } else { binding.printed }, map.help(binding)));
     }
     all
 }
@@ -97,10 +97,11 @@ fn line(ui: &mut egui::Ui, printed: &str, help: &str, width: f32) {
 fn leak_in_five(ui: &mut egui::Ui) {
     ui.add_space(8.0);
     ui.label(RichText::new("How to find a leak").strong());
+    let [play, follow] = [Action::Play, Action::FollowOwner].map(keys::key);
     for text in [
-        "1. Play the time (Space). What turns red grows.",
+        &format!("1. Play the time ({play}). What turns red grows."),
         "2. Click the reddest building. Strings and arrays are often only the symptom.",
-        "3. Follow the purple cones (Enter): they lead to what keeps those objects alive.",
+        &format!("3. Follow the purple cones ({follow}): they lead to what keeps those objects alive."),
         "4. A thick end that thins out to a few objects is the owner: a list, a map, a cache.",
         "5. Its GC roots name the static field or local variable: the line to fix.",
     ] {

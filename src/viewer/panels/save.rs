@@ -3,17 +3,16 @@
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::app::{Awake, Stage};
-use crate::viewer::capture;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::{Dock, Focus};
 use crate::viewer::document::Document;
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
+use crate::viewer::screenshot::{WindowPictures, told};
 use crate::viewer::search::GroupSearch;
 use crate::viewer::view_file::{EXTENSION, ViewFile};
 use crate::viewer::views::{self, Shown, Views};
 use bevy::prelude::*;
-use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use bevy_egui::egui::{self, Align2, RichText};
 use memory_city_heap::error::Error;
 use memory_city_heap::progress::Progress;
@@ -85,22 +84,12 @@ pub struct SaveCard {
     /// The id of the view whose table is saved.
     view: &'static str,
     path: String,
-    /// What is to be written when the card is gone: it is no part of the picture.
-    wanted: Option<(SaveAs, &'static str, PathBuf, u8)>,
+    /// What is to be written.
+    wanted: Option<(SaveAs, &'static str, PathBuf)>,
     job: Option<Job<Result<PathBuf, String>>>,
-    /// For so many frames more the city says what its colours mean, where no view beside it does: they are those of a picture.
-    told: u8,
 }
 
-/// Frames in which the card goes away before a picture is taken.
-const BEFORE_PICTURE: u8 = 3;
-
 impl SaveCard {
-    /// Whether a picture is being taken in which nothing else says what colours mean.
-    pub fn needs_legend(&self) -> bool {
-        self.told > 0
-    }
-
     /// Closes it. Returns whether it was open.
     pub fn escape(&mut self) -> bool {
         std::mem::take(&mut self.open)
@@ -146,11 +135,7 @@ fn save_actions(
         }
     }
     awake.wait_if(card.job.is_some());
-    awake.keep_if(card.wanted.is_some() || card.told > 0);
-    // Changed in every frame of a picture.
-    if card.told > 0 {
-        card.told -= 1;
-    }
+    awake.keep_if(card.wanted.is_some());
     if let Some(outcome) = card.job.as_ref().and_then(|job| job.poll()) {
         card.job = None;
         notices.tell(match outcome.and_then(|saved| saved) {
@@ -160,17 +145,11 @@ fn save_actions(
     }
 }
 
-fn told(path: &Path) -> String {
-    tracing::debug!("saved: {}", path.display());
-    format!("Saved {}", path.display())
-}
-
 /// Draws the card.
 pub fn show(
     In(ctx): In<egui::Context>,
     mut card: ResMut<SaveCard>,
     (document, clock, kinds): (Res<Document>, Res<Clock>, Res<Views>),
-    dock: Res<Dock>,
     mut awake: ResMut<Awake>,
 ) {
     if !card.open || document.get().is_none() {
@@ -233,10 +212,7 @@ pub fn show(
     );
     if saves {
         card.open = false;
-        card.wanted = Some((card.kind, card.view, PathBuf::from(card.path.trim()), 0));
-        // Until after it was taken.
-        let is_told = card.kind != SaveAs::Picture || dock.in_front("legend");
-        card.told = if is_told { 0 } else { BEFORE_PICTURE + 3 };
+        card.wanted = Some((card.kind, card.view, PathBuf::from(card.path.trim())));
         awake.keep_if(true);
     }
 }
@@ -257,29 +233,13 @@ fn which_view(ui: &mut egui::Ui, view: &mut &'static str, kinds: &Views) -> bool
     *view != before
 }
 
-/// Writes what was asked for, once the card is off the screen.
+/// Writes what was asked for.
 fn write_wanted(world: &mut World) {
-    let Some((kind, view, path, frames)) = world.resource::<SaveCard>().wanted.clone() else { return };
-    if kind == SaveAs::Picture && frames < BEFORE_PICTURE {
-        world.resource_mut::<SaveCard>().wanted = Some((kind, view, path, frames + 1));
+    let Some((kind, view, path)) = world.resource_mut::<SaveCard>().bypass_change_detection().wanted.take() else {
         return;
-    }
-    world.resource_mut::<SaveCard>().wanted = None;
+    };
     let saved = match kind {
-        SaveAs::Picture => {
-            world.spawn(Screenshot::primary_window()).observe(
-                move |captured: On<ScreenshotCaptured>, mut notices: ResMut<Notices>| {
-                    let image =
-                        captured.image.clone().try_into_dynamic().map(|i| i.to_rgb8()).map_err(|e| e.to_string());
-                    let saved = image.and_then(|image| capture::save(&image, &path).map_err(|e| e.to_string()));
-                    notices.tell(match saved {
-                        Ok(()) => told(&path),
-                        Err(why) => format!("It could not be saved: {why}"),
-                    });
-                },
-            );
-            return;
-        }
+        SaveAs::Picture => return world.resource_mut::<WindowPictures>().take_to(path),
         SaveAs::ClearPicture => {
             let Some(view) = ViewFile::of(world) else { return };
             let job = Job::start(move |_| clear_picture(&view, &path).map(|()| path));

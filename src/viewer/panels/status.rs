@@ -2,6 +2,7 @@
 
 use super::theme;
 use crate::viewer::action::Action;
+use crate::viewer::keys;
 use bevy_egui::egui::{self, Align2, RichText};
 use memory_city_heap::progress::Snapshot;
 
@@ -116,7 +117,7 @@ pub fn loading(ctx: &egui::Context, title: &str, snapshot: &Snapshot) -> Option<
             ui.add(egui::ProgressBar::new(0.0).animate(true).desired_height(16.0));
         }
         ui.add_space(6.0);
-        ui.button("Cancel").on_hover_text("Esc").clicked().then_some(Answer::Cancel)
+        ui.button("Cancel").on_hover_text(keys::key(Action::Escape)).clicked().then_some(Answer::Cancel)
     })
 }
 
@@ -139,7 +140,7 @@ pub fn failed(ctx: &egui::Context, title: &str, error: &str, city: bool, sample:
             if ui.button("Copy message").on_hover_text("Copies the message, for a ticket").clicked() {
                 ui.ctx().copy_text(error.to_owned());
             }
-            if city && ui.button("Back to the city").on_hover_text("Esc").clicked() {
+            if city && ui.button("Back to the city").on_hover_text(keys::key(Action::Escape)).clicked() {
                 answer = Some(Answer::Dismiss);
             }
         });

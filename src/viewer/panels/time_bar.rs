@@ -6,6 +6,7 @@ use super::{theme, ticks};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Document, OpenDocument};
+use crate::viewer::keys;
 use crate::viewer::run::{OpenRun, SuspectWindow};
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
@@ -411,7 +412,10 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         ticks::paint(&painter, timeline.points(), (0, times - 1), &across, rect.bottom() - 1.0, &tiny, faint);
     } else {
         let text = match tools.open.live {
-            None => "One state is open. Open a later one of the same program beside it (Ctrl+O) to see what grows",
+            None => &format!(
+                "One state is open. Open a later one of the same program beside it ({}) to see what grows",
+                keys::key(Action::OpenFiles)
+            ),
             Some(_) => "The first state is here. What grows is to be seen when the next one has come",
         };
         let at = Pos2::new(rect.left() + GUTTER, rect.bottom() - 1.0);

@@ -215,7 +215,7 @@ fn more(ui: &mut egui::Ui, city: &City, time: usize, parent: NodeId) {
     ui.label(
         RichText::new(format!(
             "The smallest groups share this plot: click its name, or press {}, to see them as their own city",
-            keys::map().printed(Action::DrillIn)
+            keys::key(Action::DrillIn)
         ))
         .size(11.0)
         .color(theme::QUIET),

@@ -13,7 +13,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, Pos2, Rect, RichText, Sense, Stroke, StrokeKind};
 use memory_city_analysis::timeline::NodeId;
 use memory_city_views::city::height::HeightAxis;
-use memory_city_views::city::{self, ColourHistogram, Comparison, Legend, ReferenceShape};
+use memory_city_views::city::{self, ColourHistogram, Comparison, Legend};
 
 /// Width over a picture, with its frame, points.
 pub const WIDTH: f32 = 292.0;
@@ -71,8 +71,7 @@ pub fn over(
                 ui.set_width(if brief { BRIEF_WIDTH } else { WIDTH } - 22.0);
                 ui.spacing_mut().item_spacing.y = 3.0;
                 if brief {
-                    let (counts, _) = city.told(clock.time.min(city.times().saturating_sub(1)));
-                    colours(ui, city.appearance.legend(), &counts, settings, ways);
+                    colours(ui, city, clock.time.min(city.times().saturating_sub(1)), settings, ways);
                     if selected {
                         swatches(ui, settings, selected, ways);
                     }
@@ -85,8 +84,7 @@ pub fn over(
 
 fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settings, selected: bool, ways: &Ways) {
     let time = clock.time.min(city.times().saturating_sub(1));
-    let (counts, comparison) = city.told(time);
-    let city = &*city;
+    let (_, comparison) = city.told(time);
     let metric = metric_name(&city.timeline, city.made_with.metric);
     let area = match settings.area_mode {
         city::AreaMode::Linear => metric,
@@ -98,14 +96,15 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
     }
     height_scale(ui, city.appearance.height_axis(), city.appearance.height_title().is_some());
     // The scale comes first: what is below it may be out of sight in a small window.
-    colours(ui, city.appearance.legend(), &counts, settings, ways);
+    colours(ui, city, time, settings, ways);
+    let city = &*city;
     if let (Some(base), Some(comparison)) = (city.appearance.base(), &comparison) {
         compared(ui, city, base, time, comparison);
     }
     lost(ui, city.appearance.lost(&city.plan, &city.timeline, time));
     without_building(ui, city, time);
     if let Some((from, to)) = city.plan.config().window {
-        let key = keys::map().printed(Action::ReLayout);
+        let key = keys::key(Action::ReLayout);
         line(ui, format!("Ground divided for {} to {} ({key}: for all)", from + 1, to + 1));
         let (larger, without) = city.plan.outside(&city.timeline, time);
         if larger + without > 0 {
@@ -155,7 +154,7 @@ fn swatches(ui: &mut egui::Ui, settings: &Settings, selected: bool, ways: &Ways)
             one(ui, theme::colour(city::INCOMING_COLOUR), "keeps it alive");
             let outgoing = theme::colour(city::OUTGOING_COLOUR);
             ui.horizontal(|ui| {
-                swatch_of(ui, outgoing, settings.reference_shape != ReferenceShape::Straight);
+                swatch_of(ui, outgoing, true);
                 ui.label(RichText::new("kept by it").size(11.0));
             });
         }
@@ -166,20 +165,17 @@ fn swatches(ui: &mut egui::Ui, settings: &Settings, selected: bool, ways: &Ways)
 }
 
 /// What the colours of buildings mean. While something is cut they say what that would free, and nothing else.
-fn colours(ui: &mut egui::Ui, legend: &Legend, counts: &ColourHistogram, settings: &Settings, ways: &Ways) {
-    if ways.freed().is_none() {
-        return colour_bar(ui, legend, counts);
-    }
-    ui.label(RichText::new("What the cut would free").size(11.0));
-    ui.horizontal_wrapped(|ui| {
-        for (colour, means) in [(theme::FREED, "would be freed"), (theme::colour(settings.theme.stays()), "would stay")]
-        {
-            ui.horizontal(|ui| {
-                swatch(ui, colour);
-                ui.label(RichText::new(means).size(11.0));
-            });
+fn colours(ui: &mut egui::Ui, city: &mut City, time: usize, settings: &Settings, ways: &Ways) {
+    match ways.freed() {
+        None => {
+            let (counts, _) = city.told(time);
+            colour_bar(ui, city.appearance.legend(), &counts, false);
         }
-    });
+        Some((_, cut, version)) => {
+            let counts = city.freed(time, version, &cut.shares);
+            colour_bar(ui, &Legend::of_cut(settings.theme.stays()), &counts, true);
+        }
+    }
 }
 
 fn line(ui: &mut egui::Ui, text: String) {
@@ -190,7 +186,7 @@ fn swatch(ui: &mut egui::Ui, colour: Color32) {
     swatch_of(ui, colour, false);
 }
 
-/// With bands, as arcs have that lead from the selection.
+/// With bands, as cones have that lead from the selection.
 fn swatch_of(ui: &mut egui::Ui, colour: Color32, banded: bool) {
     let (response, painter) = ui.allocate_painter(egui::vec2(10.0, 10.0), Sense::hover());
     painter.rect_filled(response.rect, 2.0, colour);
@@ -345,10 +341,10 @@ fn histogram(ui: &mut egui::Ui, legend: &Legend, histogram: &ColourHistogram) {
     });
 }
 
-/// The gradient that buildings are coloured with, and its marks.
-fn colour_bar(ui: &mut egui::Ui, legend: &Legend, counts: &ColourHistogram) {
+/// The gradient that buildings are coloured with, and its marks. It is `striped` where buildings are: the wider the more.
+fn colour_bar(ui: &mut egui::Ui, legend: &Legend, counts: &ColourHistogram, striped: bool) {
     if legend.marks.is_empty() {
-        line(ui, format!("{} ({})", legend.title, keys::map().printed(Action::Colour)));
+        line(ui, format!("{} ({})", legend.title, keys::key(Action::Colour)));
         return;
     }
     ui.label(RichText::new(&legend.title).size(11.0));
@@ -362,6 +358,9 @@ fn colour_bar(ui: &mut egui::Ui, legend: &Legend, counts: &ColourHistogram) {
         let cell = Rect::from_min_size(Pos2::new(x, bar.top()), egui::vec2(bar.width() / steps as f32 + 0.5, 9.0));
         painter.rect_filled(cell, 0.0, theme::colour(legend.gradient.at(at)));
     }
+    if striped {
+        stripes(&painter, bar, &legend.gradient);
+    }
     for mark in &legend.marks {
         let x = bar.left() + bar.width() * mark.position;
         let align = match mark.position {
@@ -372,5 +371,19 @@ fn colour_bar(ui: &mut egui::Ui, legend: &Legend, counts: &ColourHistogram) {
         let below = Pos2::new(x, bar.bottom() + 3.0);
         painter.line_segment([Pos2::new(x, bar.bottom()), below], Stroke::new(1.0, theme::QUIET));
         painter.text(below, align, &mark.text, egui::FontId::proportional(10.5), theme::TEXT);
+    }
+}
+
+/// The stripes of what would be freed, as on buildings (`shaders/boxes.wgsl`).
+fn stripes(painter: &egui::Painter, bar: Rect, gradient: &city::Gradient) {
+    const APART: f32 = 7.0;
+    let painter = painter.with_clip_rect(bar);
+    let (high, count) = (bar.height(), (bar.width() / APART) as usize);
+    for i in 0..=count {
+        let at = i as f32 / count.max(1) as f32;
+        let x = bar.left() + bar.width() * at;
+        let colour = theme::colour(gradient.at(at).map(|light| light * 0.52));
+        let ends = [Pos2::new(x - high / 2.0, bar.top()), Pos2::new(x + high / 2.0, bar.bottom())];
+        painter.line_segment(ends, Stroke::new(0.5 * APART * at, colour));
     }
 }

@@ -5,6 +5,7 @@ use crate::viewer::action::Action;
 use crate::viewer::bookmarks::Bookmarks;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
+use crate::viewer::keys;
 use crate::viewer::panels::numbers::number;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::{LONGEST_NOTE, MarkNote, Marks, Selection};
@@ -52,7 +53,8 @@ fn draw(
             }
         });
         if marks.all().is_empty() {
-            quiet(ui, "Select a group and press K: it gets a colour of its own, and keeps its name.");
+            let key = keys::key(Action::Mark);
+            quiet(ui, &format!("Select a group and press {key}: it gets a colour of its own, and keeps its name."));
         }
         let all: Vec<(String, MarkNote)> = marks.all().iter().map(|(key, mark)| (key.clone(), mark.clone())).collect();
         for (key, mark) in all {
@@ -78,7 +80,8 @@ fn draw(
             }
         });
         if bookmarks.list().is_empty() {
-            quiet(ui, "Ctrl+B keeps the time, the view and the selection.");
+            let key = keys::key(Action::Bookmark);
+            quiet(ui, &format!("{key} keeps the time, the view and the selection."));
         }
         let (mut goes, mut gone, mut renamed) = (None, None, None);
         for (at, bookmark) in bookmarks.list().iter().enumerate() {

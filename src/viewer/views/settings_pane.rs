@@ -241,7 +241,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         ui.add_enabled(settings.labels, egui::Checkbox::new(&mut settings.fold_libraries, "fold libraries")).on_hover_text(format!(
             "Only your own groups have names; those of libraries are counted with their districts (+n). What is selected, marked, \
              found or connected keeps its name. Which packages are your own: {}",
-            keys::map().printed(Action::Groupings)
+            keys::key(Action::Groupings)
         ));
         ui.end_row();
 
@@ -281,7 +281,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
                 ui.selectable_value(&mut settings.navigation, navigation, navigation.title()).on_hover_text(format!(
                     "{}  [{}]",
                     navigation.explanation(),
-                    keys::map().printed(Action::Navigation)
+                    keys::key(Action::Navigation)
                 ));
             }
         });
@@ -385,7 +385,8 @@ fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, besi
             ClosureMetric::Referrers => "objects of other groups that refer to it",
             ClosureMetric::Age => "collections that its objects have survived, on average",
         };
-        let tip = format!("{}: {what}. Found in the background for all times, then measured; Esc stops it", info.title);
+        let (title, key) = (&info.title, keys::key(Action::Escape));
+        let tip = format!("{title}: {what}. Found in the background for all times, then measured; {key} stops it");
         let wished = settings.metric_id.as_deref() == Some(&*info.id);
         if ui.selectable_label(asked && wished, text).on_hover_text(tip).clicked() {
             settings.set_closure(metric);
@@ -441,8 +442,9 @@ fn metric_choice(
             for (id, name, there) in all() {
                 let mark = if *there { "" } else { " …" };
                 let label = ui.selectable_label(chosen == Some(id.as_str()), format!("{name}{mark}"));
-                let tip = if *there { "" } else { "Found in the background for all times, then shown; Esc stops it" };
-                let label = if tip.is_empty() { label } else { label.on_hover_text(tip) };
+                let key = keys::key(Action::Escape);
+                let tip = || format!("Found in the background for all times, then shown; {key} stops it");
+                let label = if *there { label } else { label.on_hover_text(tip()) };
                 if label.clicked() {
                     picked = Some(Some(id.clone()));
                 }

@@ -1,6 +1,8 @@
 //! Ways and cuts as the window finds them: which steps the city draws, which rows the list has, how much of each group goes.
 //! Nothing here waits or draws.
 
+use crate::viewer::action::Action;
+use crate::viewer::keys;
 use memory_city_analysis::analyses::named_cut;
 use memory_city_analysis::ownership::{Freed, GroupWays, PathEnd, WayKind, WayQuestion, WayStep};
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
@@ -11,8 +13,10 @@ use memory_city_views::city::RouteStep;
 use std::collections::HashMap;
 
 /// Why documents without objects have no ways.
-pub(super) const NO_OBJECTS: &str =
-    "The input has trees, not objects: there are no ways from roots. Enter goes from group to group";
+pub(super) fn no_objects() -> String {
+    let key = keys::key(Action::FollowOwner);
+    format!("The input has trees, not objects: there are no ways from roots. {key} goes from group to group")
+}
 
 /// Steps at most.
 pub(super) const MOST_STEPS: usize = 40;
@@ -62,7 +66,7 @@ pub enum WayRow {
 pub fn freed(source: &Source, found: &FoundWays, choice: &CutChoice, progress: &Progress) -> Result<Freed> {
     let history = source
         .heaps()
-        .ok_or_else(|| Error::Unusable { what: NO_OBJECTS.into(), remedy: "Open heap dumps or a trace".into() })?;
+        .ok_or_else(|| Error::Unusable { what: no_objects(), remedy: "Open heap dumps or a trace".into() })?;
     let rules = KeepRules::default();
     let cut = match choice {
         CutChoice::Step(at) if *at < found.ways.steps.len() => found.ways.cut(*at),
@@ -90,7 +94,7 @@ pub fn find(
 ) -> Result<FoundWays> {
     let history = source
         .heaps()
-        .ok_or_else(|| Error::Unusable { what: NO_OBJECTS.into(), remedy: "Open heap dumps or a trace".into() })?;
+        .ok_or_else(|| Error::Unusable { what: no_objects(), remedy: "Open heap dumps or a trace".into() })?;
     let ways = GroupWays::find(history, time, nodes, question, progress)?;
     let whole = ways.about().objects.max(1) as f32;
     let share = |objects: u64| objects as f32 / whole;

@@ -15,10 +15,11 @@ use super::app::{Awake, Stage};
 use super::clock::Clock;
 use super::document::{Closed, Document, Grew, Opened};
 use super::job::Job;
+use super::keys;
 use super::notices::Notices;
 use super::selection::Selection;
 use bevy::prelude::*;
-use found::{FIRST_SHARE, MOST_STEPS, NO_OBJECTS, shares};
+use found::{FIRST_SHARE, MOST_STEPS, no_objects, shares};
 use memory_city_analysis::ownership::{Freed, WayKind, WayQuestion};
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use memory_city_heap::error::{Error, Result};
@@ -301,7 +302,7 @@ fn update(
         return;
     }
     if open.source.heaps().is_none() {
-        notices.tell(NO_OBJECTS);
+        notices.tell(no_objects());
         ways.close();
         return;
     }
@@ -338,18 +339,25 @@ fn act(
                 if !ways.subject.is_empty() && (nodes.is_empty() || nodes == ways.nodes || nodes.iter().all(is_step)) {
                     ways.close();
                 } else if nodes.is_empty() {
-                    notices.tell("Select a building first, then U shows the ways from the GC roots to it");
+                    let key = keys::key(Action::Ways);
+                    notices.tell(format!("Select a building first, then {key} shows the ways from the GC roots to it"));
                 } else if open.source.heaps().is_none() {
-                    notices.tell(NO_OBJECTS);
+                    notices.tell(no_objects());
                 } else {
                     ways.show(&open.timeline, nodes);
                 }
             }
             Action::Cut => match ways.chosen.clone() {
                 Some(choice) => ways.toggle_cut(&open.source, choice),
-                None if ways.subject.is_empty() => notices
-                    .tell("U shows the ways to the selection; choose a step or root in their list, then Del cuts it"),
-                None => notices.tell("Choose a step or a root in the list of ways first: Del cuts it"),
+                None => {
+                    let [show, cut] = [Action::Ways, Action::Cut].map(keys::key);
+                    notices.tell(match ways.subject.is_empty() {
+                        true => format!(
+                            "{show} shows the ways to the selection; choose a step or root in their list, then {cut} cuts it"
+                        ),
+                        false => format!("Choose a step or a root in the list of ways first: {cut} cuts it"),
+                    });
+                }
             },
             _ => {}
         }

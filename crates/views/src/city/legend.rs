@@ -1,7 +1,7 @@
 //! What colours mean, as data: the picture's legend is drawn from this, and tests hold it to the colours of buildings.
 
-use super::PlotState;
 use super::colour::Palette;
+use super::{FREED_COLOUR, PlotState};
 
 /// A gradient: colours at equal distances, linear in between. Linear-light RGB, 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +86,25 @@ pub struct Legend {
     pub marks: Vec<Mark>,
 }
 
+impl Legend {
+    /// While something is cut, colours tell how much of each building would be freed, from what stays whole to what goes whole.
+    pub fn of_cut(stays: [f32; 3]) -> Legend {
+        let mark =
+            |share: f64, text: &str| Mark { position: freed_position(share as f32), value: share, text: text.into() };
+        Legend {
+            title: "What the cut would free of each building".to_owned(),
+            gradient: Gradient::new(&[stays, FREED_COLOUR]),
+            marks: vec![mark(0.0, "stays"), mark(0.25, "25 %"), mark(1.0, "freed")],
+        }
+    }
+}
+
+/// Where a building stands between what stays and what would be freed, 0 to 1, by the share of it that would be: a little shows already.
+/// `shaders/boxes.wgsl` mixes colours so.
+pub fn freed_position(share: f32) -> f32 {
+    share.clamp(0.0, 1.0).sqrt()
+}
+
 /// How many buildings have which colour at one time: the legend draws it over the gradient.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColourHistogram {
@@ -144,5 +163,28 @@ impl ColourHistogram {
     /// How many there are.
     pub fn buildings(&self) -> u32 {
         self.counts.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_legend_of_a_cut_has_what_stays_at_one_end_and_what_goes_at_the_other() {
+        let stays = [0.1, 0.2, 0.3];
+        let legend = Legend::of_cut(stays);
+        assert_eq!((legend.gradient.at(0.0), legend.gradient.at(1.0)), (stays, FREED_COLOUR));
+        for mark in &legend.marks {
+            assert_eq!(mark.position, freed_position(mark.value as f32), "{}", mark.text);
+        }
+        // Building by building, as the city counts them.
+        let mut counted = ColourHistogram::default();
+        for share in [0.0, 0.0, 1.0, 0.25, 7.0] {
+            let colour = (freed_position(share) * f32::from(u16::MAX)).round() as u16;
+            counted.add(PlotState { side: 1, colour, ..PlotState::default() });
+        }
+        let (last, middle) = (ColourHistogram::PARTS - 1, ColourHistogram::PARTS / 2);
+        assert_eq!([0, middle, last].map(|part| counted.counts[part]), [2, 1, 2]);
     }
 }

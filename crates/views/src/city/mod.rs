@@ -53,7 +53,7 @@ pub use arcs::{ConeWay, NearWay, ReferenceShape, cone_ways, nearest_way};
 pub use change::{Change, ChangeSum, Comparison, NOTABLE_LOSS, SLIGHT_CHANGE, sign};
 pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, USUAL_CONES, WantedCones, cones};
 pub use detail::{DetailBlock, DetailChoice, DetailSums, DetailTree, DetailView};
-pub use legend::{ColourHistogram, Gradient, Legend, Mark};
+pub use legend::{ColourHistogram, Gradient, Legend, Mark, freed_position};
 pub use lit::{Lit, lit};
 pub use look::{Appearance, Look, Sample, Values};
 pub use mapping::{

@@ -9,10 +9,12 @@
 //! | `levels`, `parts` | the levels, and all that levels can be |
 //! | `scripts`, `code` | classifiers that people type, and how their code is shown |
 //! | `packages` | the program's own packages |
+//! | `bloat` | a grouping with a script that comes with the program |
 //! | `widgets` | what several of them show |
 //!
 //! It writes the wish for a grouping into [`Settings`]; the job that groups is that of `loading`.
 
+pub mod bloat;
 mod code;
 mod draft;
 mod expression;

@@ -3,7 +3,7 @@
 
 use super::code::{coloured, numbers};
 use super::widgets::{self, CardLook};
-use super::{EditorPage, EditorTools, theme};
+use super::{EditorPage, EditorTools, bloat, theme};
 use crate::viewer::job::Job;
 use bevy_egui::egui::{self, Key, Modifiers, RichText, Ui};
 use memory_city_analysis::analyses::count_text;
@@ -34,9 +34,9 @@ const TEMPLATES: [(&str, &str, &str, &str); 4] = [
     ),
     (
         "Collection health",
-        "collection-health",
+        bloat::SCRIPT.0,
         "An example: heads, entries, arrays and contents of collections",
-        include_str!("../../../../examples/classifiers/collection-health.classifier.rhai"),
+        bloat::SCRIPT.1,
     ),
     (
         "Instance health",

@@ -2,7 +2,7 @@
 //! input cannot offer is there too, with the reason.
 
 use super::widgets::{self, CardLook};
-use super::{EditorPage, EditorTools, saved, theme};
+use super::{EditorPage, EditorTools, bloat, saved, theme};
 use bevy_egui::egui::{self, RichText, Ui};
 use memory_city_analysis::group::saved::{SavedGroupings, refused_title};
 use memory_city_analysis::group::{self, Grouping};
@@ -78,6 +78,7 @@ pub fn show(ui: &mut Ui, page: &mut TaskPage, tools: &mut EditorTools<'_>) {
             let (title, _) = task.title.split_once(": ").unwrap_or((task.title.as_str(), ""));
             named(ui, task, title, tools, |_, _| ());
         });
+        bloat_card(ui, tools);
         ui.add_space(8.0);
         theme::heading(ui, "SAVED BY YOU");
         if let Err(why) = page.store() {
@@ -104,6 +105,38 @@ pub fn show(ui: &mut Ui, page: &mut TaskPage, tools: &mut EditorTools<'_>) {
         theme::heading(ui, "BY WHAT THEY ARE");
         grid(ui, "others", &others, |ui, other| named(ui, other, &other.title, tools, |_, _| ()));
     });
+}
+
+/// The task that takes a script, which becomes one of the person's own.
+fn bloat_card(ui: &mut Ui, tools: &mut EditorTools<'_>) {
+    let can = tools.open.source.heaps().is_some();
+    let shown = tools.current.id == bloat::LIST;
+    let response = widgets::card(ui, ui.id().with("bloat"), CardLook { chosen: shown, disabled: !can }, |ui| {
+        ui.horizontal(|ui| {
+            let colour = if can { theme::TEXT } else { theme::QUIET };
+            widgets::plain(ui, RichText::new(bloat::TITLE).size(14.0).strong().color(colour));
+            if shown {
+                widgets::badge(ui, "on screen", theme::ACCENT);
+            }
+        });
+        widgets::lines(ui, RichText::new(bloat::ABOUT).size(12.0).color(theme::QUIET));
+        widgets::cut(ui, RichText::new(bloat::LIST).monospace().size(11.5).color(theme::QUIET));
+        if !can {
+            let why = format!("Not for this input: {}", bloat::NEEDS_OBJECTS);
+            widgets::lines(ui, RichText::new(why).size(12.0).color(theme::WARNING));
+        }
+    });
+    let tip =
+        "Groups the heap so. The script in it is kept among yours, to be changed; on the command line it is known too";
+    if can && response.on_hover_text(tip).clicked() {
+        match bloat::make_known() {
+            Ok(()) => {
+                tools.group_by(bloat::LIST);
+                tools.draft.set_text(&group::registry(), bloat::LIST.to_owned());
+            }
+            Err(why) => tools.notices.tell(why),
+        }
+    }
 }
 
 /// Two cards beside each other, as wide as there is room.

@@ -1,15 +1,16 @@
 //! The card at the top of the city that says what leaks: the place, what it fills up with, how much of the growth that is, how
 //! it hangs on its root, and the way there. One quiet line while nothing is known, or when nothing grows.
 
+use super::leak_lines::{self, LeakLines};
 use crate::viewer::action::Action;
 use crate::viewer::comparison::ShownComparison;
 use crate::viewer::document::OpenDocument;
 use crate::viewer::finding::{Finding, FindingState, LeakPlace, owners_offered};
+use crate::viewer::keys;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
 use memory_city_analysis::analyses::Verdict;
 use memory_city_analysis::analyses::compare::GrowthOutcome;
-use memory_city_analysis::timeline::NodeId;
 
 /// All that is known is no wider, and leaves the city beside it where the pane has room.
 const WIDTH: f32 = 400.0;
@@ -21,8 +22,6 @@ const SMALL: (f32, f32) = (560.0, 400.0);
 const LINE_ROOM: f32 = 34.0;
 const FOLDED_ROOM: f32 = 52.0;
 const BANNER_ROOM: f32 = 70.0;
-/// Letters of a place in large letters.
-const HEADLINE: usize = 64;
 /// Letters of a path: three rows.
 const PATH_LETTERS: usize = 165;
 /// Rows of a long text before it is cut; all of it is in the tooltip.
@@ -108,13 +107,13 @@ pub fn compared(ctx: &egui::Context, pane: Rect, shown: &ShownComparison) -> (Ve
 
 /// Draws it into the pane of the city. Returns what was asked for, and where it stands.
 ///
-/// Where no heap can be asked who owns what grows, `verdict` says what the trees tell.
+/// Where no heap can be asked who owns what grows, `verdict` says what the trees tell. `since` is when what leaks grows from.
 pub fn show(
     ctx: &egui::Context,
     pane: Rect,
     open: &OpenDocument,
     finding: &mut Finding,
-    verdict: &Verdict,
+    (verdict, since): (&Verdict, Option<usize>),
 ) -> (Vec<Action>, Option<Rect>) {
     let mut asked = Vec::new();
     let (mut cancelled, mut unfolded, mut shortened) = (false, false, false);
@@ -166,13 +165,13 @@ pub fn show(
                 ui.label(quiet("Who owns it is not known".to_owned())).on_hover_text(why);
                 dismiss(ui, &mut asked);
             }),
-            FindingState::Leaks(leak) if finding.is_folded() => unfolded = folded(ui, (leak, verdict), open),
+            FindingState::Leaks(leak) if finding.is_folded() => unfolded = folded(ui, (leak, since), open),
             FindingState::Leaks(leak) if finding.shows_all() => {
                 ui.set_max_width(width);
-                shortened = card(ui, width, (leak, verdict), open, finding.is_going(), &mut asked);
+                shortened = card(ui, width, (leak, since), open, finding.is_going(), &mut asked);
             }
             FindingState::Leaks(leak) => {
-                unfolded = banner(ui, room.min(BANNER), (leak, verdict), open, finding.is_going(), &mut asked);
+                unfolded = banner(ui, room.min(BANNER), (leak, since), open, finding.is_going(), &mut asked);
             }
         }
     });
@@ -226,54 +225,17 @@ fn dismiss(ui: &mut egui::Ui, asked: &mut Vec<Action>) {
     }
 }
 
-/// What it is and how fast, in words.
-struct Headline {
-    place: String,
-    below: Option<String>,
-    sentence: String,
-    /// How much of the whole and since when, where there is little room.
-    brief: String,
-}
-
-fn told(leak: &LeakPlace, open: &OpenDocument, verdict: &Verdict) -> Headline {
-    let timeline = &open.timeline;
-    let last = timeline.times().saturating_sub(1);
-    // What it keeps alive is of the last time that was looked at.
-    let until = leak.until.map(|times| times.saturating_sub(1)).filter(|&until| until < last);
-    let now = until.map_or("now".to_owned(), |until| format!("at {}/{}", until + 1, timeline.times()));
-    let of_heap = match timeline.amount(until.unwrap_or(last), NodeId::ROOT).bytes {
-        0 => String::new(),
-        heap => format!(", {:.0} % of the heap {now}", (100.0 * leak.bytes as f64 / heap as f64).min(100.0)),
-    };
-    // Since when the group grows that grows most. It is the leak's where that has most of all growth; else it may be another's.
-    let since = verdict.since.filter(|_| leak.share > 0.5);
-    let since = since.map(|t| format!(", since {}/{}", t + 1, timeline.times())).unwrap_or_default();
-    let (place, below) = headline(&leak.place);
-    let share = format!("{:.0} %", 100.0 * leak.share);
-    let (place, sentence, brief) = match last == 0 {
-        true => {
-            let sentence = format!("keeps {} alive, {share} of the heap", leak.retained.1);
-            (place, sentence, format!("{share} of the heap"))
-        }
-        false => {
-            let rest = format!("{share} of all growth{of_heap}{since}");
-            (format!("{place} grows"), format!("{}, {rest}", leak.growth), rest)
-        }
-    };
-    Headline { place, below, sentence, brief }
-}
-
 /// Its first sentences, and the way to the place. Returns whether all that is known is wanted.
 fn banner(
     ui: &mut egui::Ui,
     width: f32,
-    (leak, verdict): (&LeakPlace, &Verdict),
+    (leak, since): (&LeakPlace, Option<usize>),
     open: &OpenDocument,
     going: bool,
     asked: &mut Vec<Action>,
 ) -> bool {
     let mut more = false;
-    let Headline { place, sentence, .. } = told(leak, open, verdict);
+    let LeakLines { place, sentence, .. } = leak_lines::of(leak, &open.timeline, since);
     let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 8, top: 4, bottom: 5 });
     let drawn = frame.show(ui, |ui| {
         ui.set_width(width - 23.0);
@@ -290,7 +252,7 @@ fn banner(
             right(ui, &mut |ui| dismiss(ui, asked));
         });
         ui.horizontal(|ui| {
-            ui.label(RichText::new(sentence).size(12.5).color(theme::GROWTH)).on_hover_text(since(open, verdict));
+            ui.label(RichText::new(sentence).size(12.5).color(theme::GROWTH)).on_hover_text(when(open, since));
             right(ui, &mut |ui| {
                 go(ui, open, going, asked);
                 let button = egui::Button::new(quiet("More".to_owned())).frame(false);
@@ -303,8 +265,8 @@ fn banner(
 }
 
 /// When that is, in words of the input.
-fn since(open: &OpenDocument, verdict: &Verdict) -> String {
-    let point = open.timeline.points().get(verdict.since.unwrap_or(0));
+fn when(open: &OpenDocument, since: Option<usize>) -> String {
+    let point = open.timeline.points().get(since.unwrap_or(0));
     match point.map(|point| point.label.as_str()).unwrap_or_default() {
         "" => "Since the first state".to_owned(),
         label => format!("Since {label}"),
@@ -315,7 +277,7 @@ fn since(open: &OpenDocument, verdict: &Verdict) -> String {
 fn card(
     ui: &mut egui::Ui,
     width: f32,
-    (leak, verdict): (&LeakPlace, &Verdict),
+    (leak, since): (&LeakPlace, Option<usize>),
     open: &OpenDocument,
     going: bool,
     asked: &mut Vec<Action>,
@@ -330,7 +292,7 @@ fn card(
             ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| dismiss(ui, asked));
         });
-        let Headline { place, below, sentence, .. } = told(leak, open, verdict);
+        let LeakLines { place, below, sentence, .. } = leak_lines::of(leak, &open.timeline, since);
         long(ui, RichText::new(place).size(16.0).strong(), &leak.place);
         long(ui, RichText::new(sentence).size(12.5).color(theme::GROWTH), &leak.place);
         rest(ui, leak, single, below);
@@ -382,27 +344,8 @@ fn rest(ui: &mut egui::Ui, leak: &LeakPlace, single: bool, below: Option<String>
     }
 }
 
-/// What a place is called in large letters: its end, which is what is to be looked at; and what it lies in, where both together
-/// are too long.
-fn headline(place: &str) -> (String, Option<String>) {
-    let brief = theme::brief(place);
-    if brief.chars().count() <= HEADLINE {
-        return (brief, None);
-    }
-    let parts: Vec<&str> = brief.split(" › ").collect();
-    let mut length = 0;
-    let fits = parts.iter().rev().take_while(|part| {
-        length += part.chars().count() + 3;
-        length <= HEADLINE
-    });
-    // Of a single long name as much as there is room for.
-    let first = parts.len() - fits.count().clamp(1, parts.len());
-    let below = Some(parts[..first].join(" › ")).filter(|below| !below.is_empty());
-    (parts[first..].join(" › "), below)
-}
-
 /// What is left of the card once the place was shown: it stands in the way of nothing, and opens again.
-fn folded(ui: &mut egui::Ui, (leak, verdict): (&LeakPlace, &Verdict), open: &OpenDocument) -> bool {
+fn folded(ui: &mut egui::Ui, (leak, since): (&LeakPlace, Option<usize>), open: &OpenDocument) -> bool {
     let drawn = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 10, top: 4, bottom: 4 });
     let drawn = drawn.show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 1.0;
@@ -414,15 +357,16 @@ fn folded(ui: &mut egui::Ui, (leak, verdict): (&LeakPlace, &Verdict), open: &Ope
             let (font, small) = (egui::TextStyle::Body.resolve(ui.style()), egui::FontId::proportional(12.5));
             let of_amount = ui.painter().layout_no_wrap(amount.clone(), small.clone(), theme::GROWTH).size().x;
             let room = ui.available_width() - of_amount - 2.0 * ui.spacing().item_spacing.x - 10.0;
-            let text = theme::fitting(ui.painter(), &theme::shortened(&headline(&leak.place).0, 44), &font, room);
+            let text =
+                theme::fitting(ui.painter(), &theme::shortened(&leak_lines::headline(&leak.place).0, 44), &font, room);
             ui.add(egui::Label::new(RichText::new(text).strong()).selectable(false));
             ui.label(RichText::new(amount.as_str()).font(small).color(theme::GROWTH));
         });
-        let Headline { brief, .. } = told(leak, open, verdict);
+        let LeakLines { brief, .. } = leak_lines::of(leak, &open.timeline, since);
         let font = egui::FontId::proportional(11.5);
         let text = theme::fitting(ui.painter(), &brief, &font, ui.available_width());
         let label = egui::Label::new(RichText::new(text).font(font).color(theme::GROWTH)).selectable(false);
-        ui.add(label).on_hover_text(format!("{brief}. {}", since(open, verdict)));
+        ui.add(label).on_hover_text(format!("{brief}. {}", when(open, since)));
     });
     accent(ui, drawn.response.rect);
     let response = ui.interact(drawn.response.rect, ui.id().with("unfold"), egui::Sense::click());
@@ -437,7 +381,8 @@ fn accent(ui: &egui::Ui, rect: Rect) {
 /// The button that leads to the place.
 fn go(ui: &mut egui::Ui, open: &OpenDocument, going: bool, asked: &mut Vec<Action>) {
     let offered = owners_offered(&open.source);
-    let text = RichText::new(if going { "On the way…" } else { "Show its owner  [O]" }).color(Color32::WHITE);
+    let text = if going { "On the way…".to_owned() } else { keys::beside("Show its owner", Action::ShowOwner) };
+    let text = RichText::new(text).color(Color32::WHITE);
     let button = egui::Button::new(text).fill(Color32::from_rgb(30, 84, 160));
     let response = ui.add_enabled(offered.is_ok() && !going, button).on_hover_text(Action::ShowOwner.tooltip());
     if response.on_disabled_hover_text(offered.err().unwrap_or_default()).clicked() {
@@ -472,21 +417,4 @@ fn share(ui: &mut egui::Ui, share: f32) {
         let part = Rect::from_min_size(rect.min, egui::vec2(rect.width() * share.max(0.02), rect.height()));
         painter.rect_filled(part, 4.0, theme::GROWTH);
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::headline;
-
-    #[test]
-    fn of_a_long_place_the_end_comes_first() {
-        let short = "com.acme.Cache.entries › java.util.HashMap";
-        assert_eq!(headline(short), ("Cache.entries › HashMap".into(), None));
-        let owner = "shared by thread Worker-#, local variable of com.acme.Server.run and thread main, local variable of b.C.main";
-        let (place, below) = headline(&format!("{owner} › com.acme.Gateway › java.util.ArrayList"));
-        assert_eq!(place, "Gateway › ArrayList");
-        assert!(below.is_some_and(|below| below.contains("shared by thread")));
-        let (place, below) = headline(&"x".repeat(200));
-        assert_eq!((place.len(), below), (200, None));
-    }
 }

@@ -1,6 +1,7 @@
 //! The owners walked, as a line at the foot of the city: from the group where the walk began up to the root, each to be clicked.
 
 use crate::viewer::action::Action;
+use crate::viewer::keys;
 use crate::viewer::owners::{OwnerWalk, OwnersKnown, OwnersOf, WalkStop};
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
@@ -65,7 +66,8 @@ pub fn show(
                     ui.label(quiet("‹".into()));
                     end(ui, walk, &mut asked);
                 } else {
-                    let text = RichText::new("Next owner  [Enter]").size(12.0).color(Color32::WHITE);
+                    let text =
+                        RichText::new(keys::beside("Next owner", Action::FollowOwner)).size(12.0).color(Color32::WHITE);
                     let next = egui::Button::new(text).fill(Color32::from_rgb(30, 84, 160));
                     ui.add_space(3.0);
                     if ui.add(next).on_hover_text(Action::FollowOwner.tooltip()).clicked() {
@@ -169,7 +171,8 @@ fn end(ui: &mut egui::Ui, walk: &OwnerWalk, asked: &mut Vec<Action>) {
     let button = ui.add(egui::Button::new(label).fill(fill));
     let response = button.on_hover_ui(|ui| {
         ui.label(RichText::new(&walk.end).strong());
-        ui.label(quiet("Enter ends here: nothing further up keeps more of it".into()));
+        let key = keys::key(Action::FollowOwner);
+        ui.label(quiet(format!("{key} ends here: nothing further up keeps more of it")));
     });
     if response.clicked() && !walk.ended {
         asked.push(Action::FollowOwner);

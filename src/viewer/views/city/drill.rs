@@ -63,7 +63,7 @@ pub(super) fn drill_actions(
             match pointed.or(selection.node().map(Target::Node)) {
                 Some(target) => open(city, target, &mut settings, &mut notices),
                 None => {
-                    let key = keys::map().printed(Action::DrillIn);
+                    let key = keys::key(Action::DrillIn);
                     notices.tell(format!(
                         "Select a district first, or point at \"n more\": {key} opens it as its own city"
                     ))

@@ -7,9 +7,9 @@ use super::place_of;
 use crate::viewer::action::Action;
 use crate::viewer::app::Awake;
 use crate::viewer::clock::Clock;
-use crate::viewer::dock::Dock;
+use crate::viewer::dock::{Dock, Focus};
 use crate::viewer::input::is_command;
-use crate::viewer::keys::Flight;
+use crate::viewer::keys::{self, Flight};
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::Typing;
 use crate::viewer::selection::{Selection, Target};
@@ -457,7 +457,7 @@ pub fn view_actions(
             }
             Action::Focus => {
                 let (Some(city), Some(node)) = (shown.bypass_change_detection().0.as_mut(), selection.node()) else {
-                    notices.tell("Select a building first, then F flies to it");
+                    notices.tell(format!("Select a building first, then {} flies to it", keys::key(Action::Focus)));
                     continue;
                 };
                 match focus_pose(city, node, clock.time, &rig.pose, &rig.lens()) {
@@ -483,7 +483,7 @@ pub fn fly(
     mut rig: ResMut<CameraRig>,
     keys: Res<ButtonInput<KeyCode>>,
     scroll: Res<AccumulatedMouseScroll>,
-    typing: Res<Typing>,
+    (typing, focus): (Res<Typing>, Res<Focus>),
     pointer: Res<Pointer>,
     settings: Res<Settings>,
     time: Res<Time>,
@@ -494,9 +494,9 @@ pub fn fly(
     rig.bypass_change_detection().advance(if settings.reduced_motion { f32::INFINITY } else { delta });
     awake.keep_if(rig.moving());
     if !typing.goes_on() && !is_command(&keys) {
-        // Also what was pressed and let go within one slow frame.
-        let held = |key: KeyCode| keys.pressed(key) || keys.just_pressed(key);
-        let axis = |to: Flight, against: Flight| crate::viewer::keys::map().flown(to, against, held);
+        // Also what was pressed and let go within one slow frame. Where flights have keys that lead through views, these come first.
+        let held = |key: KeyCode| (keys.pressed(key) || keys.just_pressed(key)) && !focus.takes(key);
+        let axis = |to: Flight, against: Flight| keys::map().flown(to, against, held);
         let wish = Vec3::new(
             axis(Flight::Right, Flight::Left),
             axis(Flight::Up, Flight::Down),
@@ -519,8 +519,10 @@ pub fn fly(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memory_city_analysis::timeline::{Amount, TimePoint, Timeline};
     use memory_city_views::city::camera::ViewSide;
     use proptest::prelude::*;
+    use std::sync::Arc;
 
     #[derive(Clone, Debug)]
     enum Hand {
@@ -597,6 +599,53 @@ mod tests {
             prop_assert!(rig.sees_city());
             prop_assert_eq!(rig.pose, camera::home(rig.tallest, &rig.lens()));
         }
+    }
+
+    /// A treemap with the same plots: each in the picture as it lies on the ground, all at one scale, whatever stands on it.
+    #[test]
+    fn the_plan_is_a_treemap_of_the_plots() {
+        let trees = [1u64, 3].map(|time| {
+            let mut tree = memory_city_analysis::group::MemoryTree::new();
+            for (package, bytes) in [("a", 900), ("b", 500), ("b", 40), ("c", 90), ("c", 12), ("c", 7000), ("d", 3)] {
+                let inner = tree.child(0, &"Package".into(), &package.into());
+                let leaf = tree.child(inner, &"Type".into(), &format!("T{bytes}").as_str().into());
+                tree.add_up(&[leaf as u32], Amount { objects: time, bytes: time * bytes });
+            }
+            tree
+        });
+        let timeline = Arc::new(Timeline::from_trees(vec![TimePoint::default(); 2], &trees));
+        let mut city = City::new(&timeline, &Settings::default());
+        let mut rig = CameraRig::default();
+        let all = egui::Rect::from_min_size(egui::pos2(300.0, 40.0), egui::vec2(900.0, 640.0));
+        rig.set_pane(all, all.with_min_y(90.0));
+        rig.show_city(city.appearance.height_unit());
+        rig.show_whole(WholeView::Plan);
+        rig.advance(f32::INFINITY);
+        let states = city.states(1);
+        let at = |x: f64, y: f64, z: f64| {
+            let clip = rig.clip_from_world() * Vec3::new(x as f32, y as f32, z as f32).extend(1.0);
+            let ndc = Vec2::new(clip.x, -clip.y) / clip.w;
+            (ndc + Vec2::ONE) / 2.0 * rig.area().1
+        };
+        // The scale of the ground, by its corners.
+        let half = memory_city_views::city::CITY_SIZE / 2.0;
+        let (low, high) = (at(-half, 0.0, -half), at(half, 0.0, half));
+        let scale = (high - low) / (2.0 * half) as f32;
+        assert!((scale.x - scale.y).abs() < 1e-3 * scale.x && scale.x > 0.0, "{scale}");
+        assert!(high.x - low.x > 500.0, "it fills its pane: {low} to {high}");
+        let mut compared = 0;
+        for (plot, p) in city.plan.plots.iter().enumerate() {
+            let standing = city.appearance.standing(states.of(plot));
+            let roof = p.ground() + f64::from(standing.height * rig.heights());
+            for (x, z) in [(p.cell.x, p.cell.y), (p.cell.x + p.cell.w, p.cell.y + p.cell.h)] {
+                let wanted = low + scale * Vec2::new((x + half) as f32, (z + half) as f32);
+                let off = at(x, roof, z).distance(wanted);
+                // Roofs lie a little above the ground.
+                assert!(off < 0.01 * (high.x - low.x), "plot {plot}: {off} points off");
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 2 * 7);
     }
 
     #[test]

@@ -21,6 +21,7 @@ use memory_city_views::city::{
     self, Appearance, CityPart, CityPlan, ColourHistogram, Comparison, DetailSums, HitTarget, Nameable, PlotKind,
     PlotState, Roofs, Standing,
 };
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How many groups are ranked: more than any list or set of names shows.
@@ -70,6 +71,7 @@ pub struct City {
     mores: Arc<[u32]>,
     changes: Option<Arc<ChangesByTime>>,
     told: Option<(usize, Arc<ColourHistogram>, Option<Comparison>)>,
+    freed: Option<((usize, u64), Arc<ColourHistogram>)>,
     /// Differs for every layout and drawing order.
     pub layout: u64,
     /// The districts that may have names, largest first.
@@ -195,6 +197,7 @@ impl City {
             mores,
             changes,
             told: None,
+            freed: None,
             beside,
             made_with: settings.clone(),
         }
@@ -315,6 +318,25 @@ impl City {
         let comparison = self.appearance.base().map(|base| Comparison::between(&self.plan, &self.timeline, base, t));
         self.told = Some((t, Arc::clone(&histogram), comparison));
         (histogram, comparison)
+    }
+
+    /// How many buildings a cut would free, and how much of each, at time `t`: by the colours of [`Legend::of_cut`]. `shares` are
+    /// those of its groups, `version` differs for each cut; counted once for it.
+    pub fn freed(&mut self, t: usize, version: u64, shares: &HashMap<NodeId, f32>) -> Arc<ColourHistogram> {
+        if let Some((_, histogram)) = self.freed.as_ref().filter(|(of, _)| *of == (t, version)) {
+            return Arc::clone(histogram);
+        }
+        let states = self.states(t);
+        let mut counted = ColourHistogram::default();
+        for plot in 0..self.plan.plots.len() {
+            if let Some(node) = self.plan.building(plot) {
+                let position = city::freed_position(shares.get(&node).copied().unwrap_or(0.0));
+                counted.add(PlotState { colour: (position * f32::from(u16::MAX)).round() as u16, ..states.of(plot) });
+            }
+        }
+        let histogram = Arc::new(counted);
+        self.freed = Some(((t, version), Arc::clone(&histogram)));
+        histogram
     }
 
     /// The box that shows a target: its own, or that of the plot it was pruned into.

@@ -4,6 +4,7 @@
 //! picture in its pane: names, legend, tooltip. Geometry and mapping are [`memory_city_views::city`]'s.
 
 mod axis;
+mod banded;
 mod box_order;
 mod card;
 mod crumbs;
@@ -11,6 +12,7 @@ mod drill;
 mod fly;
 mod labels;
 mod laid_out;
+mod leak_lines;
 mod minimap;
 mod moving;
 mod multiples;
@@ -40,6 +42,7 @@ use crate::viewer::app::{Awake, Stage};
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Closed, Document, Grew, Opened, Preparation, Preparations};
 use crate::viewer::job::Job;
+use crate::viewer::keys;
 use crate::viewer::notices::Notices;
 use crate::viewer::search::GroupSearch;
 use crate::viewer::selection::Target;
@@ -282,8 +285,10 @@ fn divide_anew(
         settings.base.filter(|base| *base != clock.time).map(|base| (base.min(clock.time), base.max(clock.time)));
     match (settings.window, window) {
         (None, None) => {
-            notices
-                .tell("Choose a base first (V), then go to another time: the ground is divided for what lies between");
+            let key = keys::key(Action::Compare);
+            notices.tell(format!(
+                "Choose a base first ({key}), then go to another time: the ground is divided for what lies between"
+            ));
         }
         (Some(now), Some(window)) if now != window => settings.window = Some(window),
         (None, window) => settings.window = window,

@@ -5,6 +5,7 @@ use super::axis;
 use super::fly::CameraRig;
 use super::labels;
 use super::laid_out::{City, Shown};
+use super::leak_lines;
 use super::multiples::{self, Multiples};
 use super::picking::Pointer;
 use super::present::{ConeCount, ShownCones};
@@ -14,12 +15,12 @@ use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::comparison::OpenComparison;
 use crate::viewer::document::{Document, OpenDocument};
-use crate::viewer::finding::Finding;
+use crate::viewer::finding::{Finding, FindingState};
 use crate::viewer::keys;
 use crate::viewer::owners::OwnersOf;
-use crate::viewer::panels::save::SaveCard;
 use crate::viewer::panels::{numbers, theme, tooltip};
 use crate::viewer::references::References;
+use crate::viewer::screenshot::WindowPictures;
 use crate::viewer::search::GroupSearch;
 use crate::viewer::selection::{Marks, Selection, SharedFilter, Target};
 use crate::viewer::settings::Settings;
@@ -30,7 +31,7 @@ use bevy::prelude::*;
 use bevy_egui::egui;
 use memory_city_analysis::analyses::{self, Verdict};
 use memory_city_analysis::tabular::count_text;
-use memory_city_analysis::timeline::{Metric, NodeId};
+use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use memory_city_views::city::camera::CameraPose;
 use memory_city_views::city::{HitTarget, ShownNames, Standing};
 
@@ -120,7 +121,26 @@ pub struct Names<'w> {
     rig: ResMut<'w, CameraRig>,
     pane: ResMut<'w, CityPane>,
     multiples: ResMut<'w, Multiples>,
-    saving: Res<'w, SaveCard>,
+    pictures: Res<'w, WindowPictures>,
+}
+
+/// What the trees tell of growth: looked through once for each document and metric, and once for each leak.
+pub struct KnownGrowth {
+    of: (u64, Metric),
+    verdict: Verdict,
+    /// The place that leaks, and since when.
+    leak: Option<(String, Option<usize>)>,
+}
+
+impl KnownGrowth {
+    /// The verdict, and since when what leaks grows.
+    fn told(&mut self, finding: &Finding, timeline: &Timeline) -> (&Verdict, Option<usize>) {
+        let Some(FindingState::Leaks(leak)) = finding.shown() else { return (&self.verdict, None) };
+        if self.leak.as_ref().is_none_or(|(place, _)| *place != leak.owner) {
+            self.leak = Some((leak.owner.clone(), leak_lines::since(leak, timeline, &self.verdict)));
+        }
+        (&self.verdict, self.leak.as_ref().and_then(|(_, since)| *since))
+    }
 }
 
 /// Draws what stands over the picture into the city's pane of the dock.
@@ -130,7 +150,7 @@ pub fn draw(
     (document, pointer, laying): (Res<Document>, Res<Pointer>, Res<LayingOut>),
     (mut finding, mut owners, mut comparison): (ResMut<Finding>, ResMut<OwnersOf>, ResMut<OpenComparison>),
     mut actions: MessageWriter<Action>,
-    mut verdict: Local<Option<((u64, Metric), Verdict)>>,
+    mut verdict: Local<Option<KnownGrowth>>,
 ) {
     let rect = ui.available_rect_before_wrap();
     ui.allocate_rect(rect, egui::Sense::hover());
@@ -164,19 +184,20 @@ pub fn draw(
     }
     if let Some(open) = document.get() {
         let of = (document.revision(), names.settings.metric_in(&open.timeline));
-        if verdict.as_ref().is_none_or(|(before, _)| *before != of) {
+        if verdict.as_ref().is_none_or(|known| known.of != of) {
             let found = analyses::verdict(&open.timeline, of.1);
             tracing::debug!("verdict: {}", found.text);
-            *verdict = Some((of, found));
+            *verdict = Some(KnownGrowth { of, verdict: found, leak: None });
         }
-        let Some(known) = verdict.as_ref() else { return };
+        let Some(known) = verdict.as_mut() else { return };
         if let Some(compared) = &compared {
             let (asked, more, place) = card::compared(ui.ctx(), rect, compared);
             actions.write_batch(asked);
             comparison.bypass_change_detection().show_view |= more;
             card = place;
         } else {
-            let (asked, place) = card::show(ui.ctx(), rect, open, finding.bypass_change_detection(), &known.1);
+            let told = known.told(&finding, &open.timeline);
+            let (asked, place) = card::show(ui.ctx(), rect, open, finding.bypass_change_detection(), told);
             actions.write_batch(asked);
             card = place;
         }
@@ -192,7 +213,7 @@ pub fn draw(
         minimap::show(ui.ctx(), rect, city, names.rig.bypass_change_detection(), &names.selection);
     }
     let selected = names.selection.node().is_some();
-    if let Some(city) = names.shown.bypass_change_detection().0.as_mut().filter(|_| names.saving.needs_legend()) {
+    if let Some(city) = names.shown.bypass_change_detection().0.as_mut().filter(|_| names.pictures.need_legend()) {
         legend::over(ui.ctx(), rect, city, &names.clock, &names.settings, selected, &names.ways, rect.width() <= ROOMY);
     }
     names.tooltip(ui.ctx(), &document, &pointer);
@@ -267,7 +288,7 @@ fn lost_hint(painter: &egui::Painter, rect: egui::Rect, names: &Names<'_>) {
     if names.shown.0.is_none() || names.rig.sees_city() {
         return;
     }
-    let text = format!("The city is out of sight.  {}  brings it back", keys::map().printed(Action::Reset));
+    let text = format!("The city is out of sight.  {}  brings it back", keys::key(Action::Reset));
     let galley = painter.layout_no_wrap(text, egui::FontId::proportional(15.0), theme::TEXT);
     let plate = egui::Rect::from_center_size(rect.center(), galley.size() + egui::vec2(28.0, 18.0));
     let stroke = egui::Stroke::new(1.0, theme::ACCENT);

@@ -1,5 +1,6 @@
 //! From the state of the viewer to [`SceneInput`]: instances, cones, camera record. Derives, decides nothing.
 
+use super::banded::{self, PIECES};
 use super::fly::CameraRig;
 use super::laid_out::Shown;
 use super::multiples::{Multiples, TimeCell};
@@ -9,9 +10,8 @@ use super::sharpness::Sharpness;
 use super::sight::DrawnSight;
 use super::step::TimeStep;
 use crate::viewer::clock::Clock;
-use crate::viewer::panels::theme::pack;
 use crate::viewer::references::References;
-use crate::viewer::scene::records::{ConeRecord, NO_INSTANCE, ViewRecord};
+use crate::viewer::scene::records::{NO_INSTANCE, ViewRecord};
 use crate::viewer::scene::renderer::DrawPlan;
 use crate::viewer::scene::{SceneCell, SceneInput, Versioned};
 use crate::viewer::search::GroupSearch;
@@ -65,11 +65,6 @@ pub struct ShownCones {
     /// Of which point in time they are.
     pub time: Option<usize>,
 }
-
-/// Pieces of an arc.
-const PIECES: usize = 16;
-/// How light every second piece of a banded arc is beside the others.
-const BAND: f32 = 0.38;
 
 /// What cones, boxes and routes were made of that were drawn last.
 type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, [u64; 5]>, Local<'s, Option<RouteKey>>, Local<'s, DrawnSight>);
@@ -212,27 +207,7 @@ pub fn present(
                         let lit = shown_cones.hovered == Some(at)
                             || Some(other) == selection.hovered
                             || Some(other) == selection.pointed.map(Target::Node);
-                        let colour = if cone.incoming { city::INCOMING_COLOUR } else { city::OUTGOING_COLOUR };
-                        // Without colours too one sees which way it is: what the selection keeps has bands. Straight cones are
-                        // as in the paper.
-                        let banded = !cone.incoming && way.len() > 2;
-                        let bands = [colour, colour.map(|light| light * BAND)].map(pack);
-                        // Pieces of an arc reach into each other: no gaps show where it bends. Bands end where they meet.
-                        let reach = match way.len() > 2 {
-                            true if banded => 0.12,
-                            true => 0.5,
-                            false => 0.0,
-                        };
-                        records.extend(way.windows(2).enumerate().map(|(i, pair)| {
-                            let ((a, r0), (b, r1)) = (pair[0], pair[1]);
-                            let along = (b - a).normalize_or_zero() * reach;
-                            let (before, after) = (f32::from(u8::from(i > 0)), f32::from(u8::from(i + 2 < way.len())));
-                            ConeRecord {
-                                start: (a - along * r0 * before).extend(r0).to_array(),
-                                end: (b + along * r1 * after).extend(r1).to_array(),
-                                paint: [bands[usize::from(banded) * (i % 2)], u32::from(lit)],
-                            }
-                        }));
+                        banded::append(way, cone.incoming, lit, &mut records);
                     }
                 }
                 scene.cones = Versioned::new(records);

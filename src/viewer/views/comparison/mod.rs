@@ -11,6 +11,7 @@ use super::{Place, View, ViewPicture, ViewTable};
 use crate::viewer::action::Action;
 use crate::viewer::comparison::{OpenComparison, ShownComparison};
 use crate::viewer::document::Document;
+use crate::viewer::keys;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
@@ -51,7 +52,10 @@ pub(super) fn csv() -> ViewTable {
             Some(shown) => super::written(&*shown.table),
             None => Err(Error::Unusable {
                 what: "Nothing is compared: there is nothing to be written".into(),
-                remedy: "Name the second run (--compare PATH, or Ctrl+Shift+D in the window)".into(),
+                remedy: format!(
+                    "Name the second run (--compare PATH, or {} in the window)",
+                    keys::key(Action::CompareRuns)
+                ),
             }),
         }
     }

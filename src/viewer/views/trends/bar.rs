@@ -60,7 +60,7 @@ pub fn window(
             ui.label(RichText::new(text).color(theme::QUIET)).on_hover_text(help);
         }
         ui.separator();
-        let help = "What each garbage collection reclaimed and left, how long it took and why, below the charts  [S]";
+        let help = "What each garbage collection reclaimed and left, how long it took and why, below the charts";
         if ui.selectable_label(set.strip, "Collections").on_hover_text(help).clicked() {
             set.strip = !set.strip;
         }

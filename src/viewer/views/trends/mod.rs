@@ -33,8 +33,8 @@ use sizes::SizesWork;
 
 const ID: &str = "trends";
 
-/// The keys that the view handles itself: to the end of the chosen window; the strip of collections.
-const KEYS: &[KeyCode] = &[KeyCode::End, KeyCode::KeyS];
+/// The key that the view handles itself: to the end of the chosen window.
+const KEYS: &[KeyCode] = &[KeyCode::End];
 
 /// Height of a chart, at least, where there is more than one.
 const HEIGHT: f32 = 200.0;
@@ -192,7 +192,6 @@ fn draw(
         let selection = selection.bypass_change_detection();
         if focus.is(ID) {
             chosen::key(ui, clock);
-            set.strip ^= ui.input(|i| i.key_pressed(egui::Key::S) && i.modifiers.is_none());
         }
         bar::window(ui, trends, &mut set, timeline, clock);
         let last = timeline.times() - 1;

@@ -1,6 +1,8 @@
 //! What would be freed by a cut, above the list of ways.
 
 use super::{ROW, WayTools, quiet};
+use crate::viewer::action::Action;
+use crate::viewer::keys;
 use crate::viewer::panels::theme;
 use crate::viewer::ways::{CutState, CutView};
 use bevy_egui::egui::{self, Align2, Color32, FontId, RichText, Sense, Stroke};
@@ -18,7 +20,10 @@ pub(super) fn cut_box(ui: &mut egui::Ui, tools: &mut WayTools<'_>) {
         ui.horizontal(|ui| {
             ui.label(RichText::new("WITHOUT").size(11.0).strong().color(theme::FREED));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                undone = ui.small_button("Undo  [Esc]").on_hover_text("Shows the city as it is").clicked();
+                undone = ui
+                    .small_button(keys::beside("Undo", Action::Escape))
+                    .on_hover_text("Shows the city as it is")
+                    .clicked();
             });
         });
         ui.add(egui::Label::new(RichText::new(theme::brief(&cut.title)).strong()).wrap()).on_hover_text(&cut.title);

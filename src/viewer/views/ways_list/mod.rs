@@ -11,6 +11,7 @@ use crate::viewer::clock::Clock;
 use crate::viewer::dock::Dock;
 use crate::viewer::document::Document;
 use crate::viewer::editor::{CodePlace, CodeRequest};
+use crate::viewer::keys;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use crate::viewer::ways::{CutChoice, FoundWays, Ways};
@@ -104,7 +105,7 @@ fn contents(ui: &mut egui::Ui, tools: &mut WayTools<'_>, routes: &ShownRoutes) {
             egui::Label::new(quiet("Which references keep a group alive, object by object, from the GC roots down."))
                 .wrap(),
         );
-        let text = RichText::new("Show the paths to the selection  [U]").color(Color32::WHITE);
+        let text = RichText::new(keys::beside("Show the paths to the selection", Action::Ways)).color(Color32::WHITE);
         let button = egui::Button::new(text).fill(Color32::from_rgb(30, 84, 160));
         let selected = tools.selection.node().is_some();
         let response = ui.add_enabled(selected, button).on_hover_text(Action::Ways.tooltip());
@@ -136,7 +137,7 @@ fn contents(ui: &mut egui::Ui, tools: &mut WayTools<'_>, routes: &ShownRoutes) {
     ui.horizontal(|ui| {
         theme::heading(ui, "STEP BY STEP, UPWARDS");
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            let cut = egui::Button::new(RichText::new("Cut  [Del]").size(11.5));
+            let cut = egui::Button::new(RichText::new(keys::beside("Cut", Action::Cut)).size(11.5));
             let response = ui.add_enabled(tools.ways.chosen.is_some(), cut).on_hover_text(Action::Cut.tooltip());
             if response.on_disabled_hover_text("Choose a step or a root first").clicked() {
                 tools.actions.push(Action::Cut);
@@ -164,7 +165,7 @@ fn head(ui: &mut egui::Ui, tools: &mut WayTools<'_>) {
     ui.horizontal(|ui| {
         theme::heading(ui, "PATHS FROM GC ROOTS TO");
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if theme::cross_button(ui, "Put the paths away", "Puts the paths away  [Esc]") {
+            if theme::cross_button(ui, "Put the paths away", &keys::beside("Puts the paths away", Action::Escape)) {
                 tools.ways.close();
             }
             let nodes = tools.selection.outermost(tools.timeline);

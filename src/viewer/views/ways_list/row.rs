@@ -1,7 +1,9 @@
 //! A row of the list of ways: a step with its field and share, a root, or what is left out.
 
 use super::{ROW, WayTools, quiet};
+use crate::viewer::action::Action;
 use crate::viewer::editor::CodePlace;
+use crate::viewer::keys;
 use crate::viewer::panels::theme;
 use crate::viewer::ways::{CutChoice, FoundWays, WayRow};
 use bevy_egui::egui::{self, Align2, Color32, FontId, RichText, Sense, Stroke, StrokeKind};
@@ -231,6 +233,7 @@ fn explained(ui: &mut egui::Ui, tools: &WayTools<'_>, found: &FoundWays, row: Wa
         }
     }
     if can_cut {
-        ui.label(quiet("Click chooses it and selects its group; Del shows what would be freed without it"));
+        let key = keys::key(Action::Cut);
+        ui.label(quiet(format!("Click chooses it and selects its group; {key} shows what would be freed without it")));
     }
 }

@@ -44,6 +44,8 @@ mod places;
 mod recording;
 #[path = "window/references.rs"]
 mod references;
+#[path = "window/saving.rs"]
+mod saving;
 #[path = "window/views.rs"]
 mod views;
 
@@ -92,7 +94,7 @@ fn manager_for(test: &str) -> bool {
     there
 }
 
-/// What the program is told by its environment.
+/// What the program is told by its environment; `PWD` is where it works.
 type Environment<'a> = [(&'a str, &'a Path)];
 
 impl Session {
@@ -139,10 +141,11 @@ impl Session {
         Session { display, lines, trail, rests, pointer, corner, folder, window, manager, server }
     }
 
-    /// A window with the sample, which says what leaks and has the keyboard; and the folder of its settings, which has to outlive it.
+    /// A window with the sample, which says what leaks and has the keyboard; and the folder of its settings, in which it works too and
+    /// which has to outlive it.
     fn of_sample(grouping: &str) -> (Session, tempfile::TempDir) {
         let (sample, config) = (sample(), tempfile::tempdir().expect("a folder"));
-        let environment = [("MEMORY_CITY_CONFIG", config.path())];
+        let environment = [("MEMORY_CITY_CONFIG", config.path()), ("PWD", config.path())];
         let mut session = Session::start(&["open", &*sample, "--grouping", grouping], &environment);
         session.expect("city: person-leak");
         session.expect("leak: ");
@@ -164,6 +167,7 @@ impl Session {
             .args(arguments)
             .env("DISPLAY", display)
             .envs(environment.iter().copied())
+            .current_dir(environment.iter().find(|(name, _)| *name == "PWD").map_or(Path::new("."), |(_, path)| path))
             .env_remove("WAYLAND_DISPLAY")
             .env("RUST_LOG", "memory_city=debug,wgpu_hal=off")
             .env("NO_COLOR", "1")

@@ -12,7 +12,7 @@ fn processor_time(pid: u32) -> u64 {
 }
 
 fn frames(line: &str) -> u64 {
-    let count = line.split_once("at rest: ").or(line.split_once("awake: ")).map(|(_, rest)| rest);
+    let count = line.split_once("at rest: ").map(|(_, rest)| rest);
     count.and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("no count: {line}"))
 }
 
@@ -22,6 +22,17 @@ impl Session {
         self.rest();
         let line = self.trail.iter().rev().find(|line| line.contains("at rest: "));
         frames(line.expect("it rested"))
+    }
+
+    /// Lets it be for so many seconds. Returns how many frames it draws meanwhile.
+    fn frames_within(&mut self, seconds: u64) -> usize {
+        let from = self.trail.len();
+        std::thread::sleep(Duration::from_secs(seconds));
+        while let Ok(line) = self.lines.try_recv() {
+            self.take(&line);
+        }
+        let is_frame = |line: &&String| ["drawn while resting: ", "awake: "].iter().any(|begin| line.contains(begin));
+        self.trail[from..].iter().filter(is_frame).count()
     }
 
     /// Drags with a button, by positions alone. The mouse is let go at the end.
@@ -63,20 +74,24 @@ fn at_rest_nothing_is_drawn_and_no_processor_is_used() {
                 session.key("F1");
             }
         }
-        let before = session.frames_at_rest();
-        // What was drawn last is still on its way to the screen.
-        std::thread::sleep(Duration::from_secs(1));
-        let taken = processor_time(session.window.0.id());
-        std::thread::sleep(Duration::from_secs(10));
-        let taken = processor_time(session.window.0.id()) - taken;
+        // Others may ask for a frame: the display when it shows again what was covered, a minute that has passed. Not twice.
+        let still = (0..2).any(|_| {
+            session.rest();
+            // What was drawn last is still on its way to the screen.
+            session.frames_within(1);
+            let before = processor_time(session.window.0.id());
+            let drawn = session.frames_within(10);
+            let taken = processor_time(session.window.0.id()) - before;
+            eprintln!("at rest ({state}): {:.1} % of a core, {drawn} frames", taken as f64 / 10.0);
+            // Of a thousand hundredths: under 2 % of a core.
+            assert!(taken < 20, "{taken} hundredths of a second in ten seconds at rest");
+            drawn == 0
+        });
+        assert!(still, "frames are drawn while nothing moves ({state}):\n{}", session.trail.join("\n"));
+        // And it is not dead: the next event is a frame again.
         session.tool("xdotool", &["mousemove", &(WIDTH / 2 + 9 + state).to_string(), "20"]);
         session.pointer = (WIDTH / 2 + 9 + state, 20);
-        let drawn = frames(&session.expect("awake: ")) - before;
-        eprintln!("at rest ({state}): {:.1} % of a core, {drawn} frames with those that wake it", taken as f64 / 10.0);
-        // Of a thousand hundredths: under 2 % of a core.
-        assert!(taken < 20, "{taken} hundredths of a second in ten seconds at rest");
-        // The frames that take the event which wakes it are no frames at rest.
-        assert!(drawn <= 3, "{drawn} frames are drawn in ten seconds at rest");
+        session.expect("awake: ");
     }
 }
 

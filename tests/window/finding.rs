@@ -24,6 +24,36 @@ pub(super) fn choose_person(session: &mut Session) -> String {
     key
 }
 
+/// Where libraries are folded, their buildings have no names, and their districts count them; those of the program keep theirs.
+#[test]
+fn names_of_libraries_fold_and_unfold() {
+    if skipped() {
+        return;
+    }
+    let (mut session, _config) = Session::of_sample("package>type");
+    session.key("h");
+    let (mut shown, mut pictures) = (Vec::new(), Vec::new());
+    for (at, wanted) in ["", "Names of libraries folded: on", "Names of libraries folded: off"].iter().enumerate() {
+        if !wanted.is_empty() {
+            look_for(&mut session, wanted);
+            session.key("Return");
+            session.expect("palette: closed");
+        }
+        session.point(WIDTH / 2, 20 + at as u32 + 1);
+        pictures.push(session.screenshot(&format!("34-folded-{at}")));
+        let line = session.trail.iter().rev().find(|line| line.contains("names at [")).expect("names").clone();
+        let keys = places(&line, "names at [").into_iter().map(|(key, _)| key);
+        shown.push(keys.filter(|key| key.matches('#').count() >= 2).collect::<std::collections::BTreeSet<_>>());
+    }
+    let is_own = |key: &&String| !["#java", "#jdk", "#sun"].iter().any(|library| key.contains(library));
+    assert!(shown[0].iter().any(|key| !is_own(&key)) && shown[0].iter().any(|key| is_own(&key)), "{:?}", shown[0]);
+    assert!(shown[1].iter().all(|key| is_own(&key)) && !shown[1].is_empty(), "{:?}", shown[1]);
+    let own = |shown: &std::collections::BTreeSet<String>| shown.iter().filter(is_own).cloned().collect::<Vec<_>>();
+    assert!(own(&shown[0]).iter().all(|key| shown[1].contains(key)), "no name of the program goes");
+    assert_eq!(shown[0], shown[2], "and all come back");
+    assert!(difference(&pictures[0], &pictures[1]) > 0.005 && difference(&pictures[0], &pictures[2]) < 0.001);
+}
+
 #[test]
 fn a_window_finds_lights_opens_and_names() {
     if skipped() {

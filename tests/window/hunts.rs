@@ -285,6 +285,14 @@ fn a_saved_picture_says_what_its_colours_mean() {
     session.point(WIDTH / 2, 23);
     let after = session.screenshot("59-legend-after");
     assert!(differing(&after, &hidden, over_it) < 0.01, "the window has not");
+    // So has the one that a key saves, into the folder in which the program works.
+    session.key("F12");
+    let line = session.expect("saved: ");
+    let path = Path::new(line.split("saved: ").nth(1).expect("a path"));
+    assert_eq!(path.parent(), Some(folder.path()), "{line}");
+    let by_key = image::open(path).expect("the saved picture").to_rgb8();
+    by_key.save(session.folder.join("59-legend-by-key.png")).expect("saved");
+    assert!(differing(&by_key, &hidden, over_it) > 0.15, "the picture of F12 has it");
 }
 
 /// A folder of real dumps that `make real` has taken.

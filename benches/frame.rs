@@ -192,11 +192,14 @@ fn reactions(studio: &mut Studio, buildings: usize) {
     answers(studio, &timeline, &nodes);
 }
 
+/// What somebody does for the so-manieth time.
+type Change<'a> = &'a mut dyn FnMut(&mut World, usize);
+
 /// What a frame takes in which the mouse, the selection or marks come to be elsewhere, without drawing the city: that is the rest of the
 /// frame, and the same for all. What is found behind frames (references, allocation sites) is waited for in between.
 fn answers(studio: &mut Studio, timeline: &Timeline, nodes: &[NodeId]) {
     studio.leave_out(true);
-    let mut taken = |change: &mut dyn FnMut(&mut World, usize)| {
+    let mut taken = |change: Change<'_>| {
         let mut times = Vec::new();
         for i in 0..20 {
             for i in 0..200 {
@@ -218,7 +221,7 @@ fn answers(studio: &mut Studio, timeline: &Timeline, nodes: &[NodeId]) {
     );
     println!("| nothing happens | {:.2} | {:.2} | |", nothing.0, nothing.1);
     let node = |i: usize| nodes[i % nodes.len().clamp(1, 50)];
-    let changes: [(&str, &mut dyn FnMut(&mut World, usize)); 4] = [
+    let changes: [(&str, Change<'_>); 4] = [
         ("the mouse comes to another building", &mut |world, i| {
             world.resource_mut::<Selection>().pointed = Some(node(i));
         }),

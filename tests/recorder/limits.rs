@@ -183,7 +183,7 @@ fn the_first_walk_of_a_large_heap_waits_for_its_share() {
         let said = text(&done.stderr);
         assert!(done.status.success(), "{said}");
         // Four seconds, or a little more, of which each wants forty.
-        assert_eq!(said.matches("the first walk comes ").count(), 1, "{said}");
+        assert_eq!(said.matches("\nThe first walk comes ").count(), 1, "{said}");
         let mut told = Vec::new();
         for_chunks(&folder, |chunk| {
             if chunk.kind() == ChunkKind::SETTINGS {

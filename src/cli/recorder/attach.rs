@@ -56,7 +56,7 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     let end = format!("{length}until Ctrl+C, or until the program ends");
     eprintln!("{}", words::begun(&format!("process {pid}"), &folder, &end));
     if warns {
-        eprintln!("memory-city: {}", words::OF_AGENT_WARNING);
+        eprintln!("{}", words::OF_AGENT_WARNING);
     }
     let asked = Progress::new();
     if args.while_input {

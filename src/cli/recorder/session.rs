@@ -164,7 +164,7 @@ impl RecordingSession {
         let first = [status.first_walk, status.first_takes];
         if status.first_walk > 0 && self.told_first != Some(first) {
             self.told_first = Some(first);
-            self.line.suspend(|| eprintln!("memory-city: {}", words::of_first_walk(first)));
+            self.line.suspend(|| eprintln!("{}", words::of_first_walk(first)));
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// What a JVM of Java 21 or newer says of an agent, and what to do about it.
-pub const OF_AGENT_WARNING: &str = "the program has a warning on its standard error now, as Java 21 and newer write it for every agent that is \
+pub const OF_AGENT_WARNING: &str = "The program has a warning on its standard error now, as Java 21 and newer write it for every agent that is \
     loaded while they run; -XX:+EnableDynamicAgentLoading quiets it";
 
 /// Where the trace goes, and what ends the recording.
@@ -19,7 +19,7 @@ pub fn begun(what: &str, folder: &Path, end: &str) -> String {
 pub fn of_first_walk([not_before, takes]: [u64; 2]) -> String {
     let (seconds, takes) = (not_before / 1_000_000, takes.div_ceil(1_000_000));
     format!(
-        "the first walk comes {}:{:02} after the beginning: it may stop the program for {takes} s, and for that --walk-share wants it to run \
+        "The first walk comes {}:{:02} after the beginning: it may stop the program for {takes} s, and for that --walk-share wants it to run \
          first. A larger share has it sooner",
         seconds / 60,
         seconds % 60
@@ -102,7 +102,7 @@ mod tests {
     fn why_the_first_walk_is_not_at_once_is_said() {
         let said = of_first_walk([272_600_000, 6_810_000]);
         assert!(
-            said.starts_with("the first walk comes 4:32 after the beginning: it may stop the program for 7 s"),
+            said.starts_with("The first walk comes 4:32 after the beginning: it may stop the program for 7 s"),
             "{said}"
         );
     }

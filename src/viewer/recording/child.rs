@@ -189,6 +189,10 @@ mod tests {
             told(&lines(failed), false),
             Err("Process 7 belongs to another user. Run this as that user, or as root".into())
         );
+        // What is told on the way, without the name before it, is no reason.
+        let failed = "Recording process 7 into /a\nThe program has a warning on its standard error now\n\
+            The first walk comes 4:32 after the beginning\nmemory-city: Nothing was recorded";
+        assert_eq!(told(&lines(failed), false), Err("Nothing was recorded".into()));
         assert!(told(&lines("memory-city: warning: x\nKilled"), false).is_err_and(|why| why.contains("Killed")));
     }
 }

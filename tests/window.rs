@@ -257,6 +257,16 @@ impl Session {
         self.expect("button: Left Released");
     }
 
+    /// Types the name of a file into the card that saves, over what stands there, and waits until it is written.
+    fn save_to(&mut self, path: &Path) {
+        self.chord("ctrl", "a");
+        self.tool("xdotool", &["type", "--delay", "40", &path.to_string_lossy()]);
+        self.rest();
+        self.key("Return");
+        self.expect("saved: ");
+        self.rest();
+    }
+
     /// Presses a key while another one is held.
     fn chord(&mut self, held: &str, name: &str) {
         self.tool("xdotool", &["keydown", held]);

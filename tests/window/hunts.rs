@@ -7,12 +7,7 @@ use memory_city_testing::jvm;
 fn saved_picture(session: &mut Session, path: &Path) -> image::RgbImage {
     session.chord("ctrl", "F12");
     assert!(session.trail.iter().rev().take(40).any(|line| line.contains("save: opened")), "Ctrl+F12 opens it");
-    session.chord("ctrl", "a");
-    session.tool("xdotool", &["type", "--delay", "40", &path.to_string_lossy()]);
-    session.rest();
-    session.key("Return");
-    session.expect("saved: ");
-    session.rest();
+    session.save_to(path);
     image::open(path).expect("the saved picture").to_rgb8()
 }
 

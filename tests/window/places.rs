@@ -10,12 +10,7 @@ use serde_json::Value;
 /// Saves what is shown as a view file, and reads it.
 fn saved_view(session: &mut Session, path: &Path) -> Value {
     session.chord("ctrl", "F12");
-    session.chord("ctrl", "a");
-    session.tool("xdotool", &["type", "--delay", "40", &path.to_string_lossy()]);
-    session.rest();
-    session.key("Return");
-    session.expect("saved: ");
-    session.rest();
+    session.save_to(path);
     serde_json::from_slice(&std::fs::read(path).expect("a view file")).expect("JSON")
 }
 

@@ -14,12 +14,7 @@ fn save(session: &mut Session, path: &Path, kind: Option<(u32, u32)>) {
         session.click(WIDTH / 2, y + 136);
         session.screenshot("90-save-card");
     }
-    session.chord("ctrl", "a");
-    session.tool("xdotool", &["type", "--delay", "40", &path.to_string_lossy()]);
-    session.rest();
-    session.key("Return");
-    session.expect("saved: ");
-    session.rest();
+    session.save_to(path);
 }
 
 #[test]

@@ -10,6 +10,8 @@ mod counts;
 mod endings;
 #[path = "recorder/identity.rs"]
 mod identity;
+#[path = "recorder/late.rs"]
+mod late;
 #[path = "recorder/leaks.rs"]
 mod leaks;
 #[path = "recorder/limits.rs"]

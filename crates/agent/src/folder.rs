@@ -171,6 +171,9 @@ pub struct WalkNote {
     pub end: u64,
     /// How many collections had ended before.
     pub gcs: u64,
+    /// Samples that were taken too late to be held, and before the program stood still: their objects are in the dump, and nobody knows
+    /// where. None where nobody counted them.
+    pub late: Option<u64>,
     /// The samples, by their numbers.
     pub links: Vec<WalkNumber>,
 }
@@ -218,7 +221,8 @@ impl WalkNote {
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let unfinished = WalkNote::file(folder, self.number).with_extension("part");
         let mut file = io::BufWriter::new(private_file(&unfinished)?);
-        writeln!(file, "walk {} {} {} {}", self.number, self.start, self.end, self.gcs)?;
+        let late = self.late.map_or(String::new(), |late| format!(" {late}"));
+        writeln!(file, "walk {} {} {} {}{late}", self.number, self.start, self.end, self.gcs)?;
         for link in &self.links {
             writeln!(file, "{} {:x}", link.number, link.word())?;
         }
@@ -232,7 +236,8 @@ impl WalkNote {
         let mut lines = text.lines();
         let mut words = lines.next()?.strip_prefix("walk ")?.split(' ').map(str::parse);
         let mut word = || words.next()?.ok();
-        let mut note = WalkNote { number: word()?, start: word()?, end: word()?, gcs: word()?, links: Vec::new() };
+        let (number, start, end, gcs, late) = (word()?, word()?, word()?, word()?, word());
+        let mut note = WalkNote { number, start, end, gcs, late, links: Vec::new() };
         for line in lines {
             let (sample, handle) = line.split_once(' ')?;
             note.links.push(WalkNumber::of(sample.parse().ok()?, u64::from_str_radix(handle, 16).ok()?));
@@ -403,12 +408,16 @@ mod tests {
             start: 5,
             end: 9,
             gcs: 2,
+            late: Some(4),
             links: vec![number(1, 0xffff_1000, false), number(7, 0x10, true)],
         };
         note.write(folder.path()).expect("written");
         assert_eq!(WalkNote::waiting(folder.path()), [3]);
         let text = std::fs::read_to_string(WalkNote::file(folder.path(), 3)).expect("the note");
-        assert_eq!(WalkNote::parse(&text), Some(note));
+        assert_eq!(WalkNote::parse(&text), Some(note.clone()));
+        // What an older recorder has left.
+        let old = WalkNote::parse(&text.replacen("walk 3 5 9 2 4", "walk 3 5 9 2", 1));
+        assert_eq!(old, Some(WalkNote { late: None, ..note }));
         assert_eq!(WalkNote::parse("walk 1 2"), None);
         let numbers = [number(1, 0x7f00_0010, true), number(1 << 40, 1 << 63, false)];
         WalkNote::write_numbers(folder.path(), 3, numbers).expect("written");

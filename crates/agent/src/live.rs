@@ -6,13 +6,30 @@
 
 use crate::vm::Weak;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A sample and its weak reference.
 pub(crate) type Followed = (u64, Weak);
 
+/// The times of so many late samples are kept; those behind them are counted.
+const MOST_LATE: usize = 1 << 16;
+
+/// When samples were taken that came too late to be held for a walk, in the order in which they came.
+#[derive(Default)]
+struct LateSamples {
+    times: Vec<u64>,
+    more: u64,
+}
+
+#[derive(Default)]
+struct FollowedList {
+    refs: Vec<Followed>,
+    /// While a walk is on its way.
+    late: Option<LateSamples>,
+}
+
 pub(crate) struct LiveSamples {
-    refs: Mutex<Vec<Followed>>,
+    list: Mutex<FollowedList>,
     /// One in 2 to the power of this is followed.
     level: AtomicU32,
     count: AtomicU32,
@@ -21,7 +38,7 @@ pub(crate) struct LiveSamples {
 
 impl LiveSamples {
     pub(crate) fn new(most: u32) -> LiveSamples {
-        LiveSamples { refs: Mutex::default(), level: AtomicU32::new(0), count: AtomicU32::new(0), most }
+        LiveSamples { list: Mutex::default(), level: AtomicU32::new(0), count: AtomicU32::new(0), most }
     }
 
     /// Whether a sample is to be followed.
@@ -29,9 +46,18 @@ impl LiveSamples {
         self.count.load(Ordering::Relaxed) < self.most && is_chosen(sample, self.level.load(Ordering::Relaxed))
     }
 
-    /// Follows it.
-    pub(crate) fn push(&self, followed: Followed) {
-        self.refs.lock().unwrap_or_else(PoisonError::into_inner).push(followed);
+    fn list(&self) -> MutexGuard<'_, FollowedList> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Follows it; it was taken at that time.
+    pub(crate) fn push(&self, followed: Followed, at: u64) {
+        let mut list = self.list();
+        list.refs.push(followed);
+        if let Some(late) = &mut list.late {
+            if late.times.len() < MOST_LATE { late.times.push(at) } else { late.more += 1 }
+        }
+        drop(list);
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -57,14 +83,31 @@ impl LiveSamples {
 
     /// Takes all of them out, to look at them; those that are still followed go back with [`LiveSamples::put_back`].
     pub(crate) fn take(&self) -> Vec<Followed> {
-        std::mem::take(&mut *self.refs.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.list().refs)
+    }
+
+    /// The same, to hold them for a walk. Those that come from now on are too late for it, until [`LiveSamples::late`] asks how many.
+    pub(crate) fn take_for_walk(&self) -> Vec<Followed> {
+        let mut list = self.list();
+        list.late = Some(LateSamples::default());
+        std::mem::take(&mut list.refs)
+    }
+
+    /// How many came too late for a walk and were taken before that time, when the program stood still for it. Nobody is late any more.
+    pub(crate) fn late(&self, stood_still: u64) -> u64 {
+        let Some(late) = self.list().late.take() else { return 0 };
+        let count = late.times.iter().filter(|at| **at < stood_still).count();
+        // Behind so many that were all in time for it some may be too: rather one too many than none.
+        let all_were = count == late.times.len();
+        count as u64 + if all_were { late.more } else { 0 }
     }
 
     /// Puts back what was taken out and is still followed, in order; `gone` are not any more.
     pub(crate) fn put_back(&self, mut kept: Vec<Followed>, gone: u32) {
-        let mut refs = self.refs.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.append(&mut refs);
-        *refs = kept;
+        let mut list = self.list();
+        kept.append(&mut list.refs);
+        list.refs = kept;
+        drop(list);
         self.count.fetch_sub(gone, Ordering::Relaxed);
     }
 
@@ -105,7 +148,7 @@ mod tests {
         let (mut followed, mut let_go) = (0, 0);
         for sample in 1..=100_000u64 {
             if live.admits(sample) {
-                live.push((sample, sample as Weak));
+                live.push((sample, sample as Weak), sample);
                 followed += 1;
             }
             if sample % 50 == 0 {
@@ -123,6 +166,27 @@ mod tests {
         assert!((0.4..0.6).contains(&old), "{old}");
     }
 
+    #[test]
+    fn who_comes_too_late_for_a_walk_is_counted() {
+        let live = LiveSamples::new(u32::MAX);
+        let push = |times: std::ops::Range<u64>| times.for_each(|at| live.push((at, at as Weak), at));
+        push(0..10);
+        assert_eq!(live.late(u64::MAX), 0, "there is no walk");
+        assert_eq!(live.take_for_walk().len(), 10);
+        push(10..15);
+        // The last look before the program stands still: these are held too.
+        assert_eq!(live.take_for_walk().len(), 5);
+        push(15..40);
+        assert_eq!((live.late(22), live.late(u64::MAX)), (7, 0), "and once");
+        assert_eq!(live.take_for_walk().len(), 25);
+        // More than anybody keeps: after them the program went on.
+        push(0..MOST_LATE as u64 + 9);
+        assert_eq!(live.late(50), 50);
+        live.take_for_walk();
+        push(0..MOST_LATE as u64 + 9);
+        assert_eq!(live.late(u64::MAX), MOST_LATE as u64 + 9);
+    }
+
     /// No collection comes, so nothing dies: those that are let go of in time leave room for all that are to be followed.
     #[test]
     fn who_looks_when_it_is_crowded_refuses_none() {
@@ -130,7 +194,7 @@ mod tests {
         for sample in 1..=100_000u64 {
             assert!(live.len() < 1000, "{sample}");
             if live.admits(sample) {
-                live.push((sample, sample as Weak));
+                live.push((sample, sample as Weak), sample);
             }
             if sample % 50 == 0 && live.is_crowded() {
                 let mut all = live.take();

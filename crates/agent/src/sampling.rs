@@ -160,7 +160,7 @@ unsafe fn take(recording: &AgentRecording, jvmti: &mut JvmtiEnv, jni: Jni, drawn
     };
     let queued = recording.queue.sample(sample);
     match weak {
-        Some(weak) if queued => recording.live.push((id, weak)),
+        Some(weak) if queued => recording.live.push((id, weak), begun),
         // SAFETY: it was made above, and nobody else knows it.
         Some(weak) => unsafe { jni.forget(weak) },
         None => {}

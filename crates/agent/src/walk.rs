@@ -187,10 +187,20 @@ impl WalkSchedule {
     }
 }
 
+/// A walk whose dump is there.
+pub(crate) struct DumpedWalk {
+    pub(crate) note: WalkNote,
+    /// Bytes of the heap that were in use; 0 where that is not known.
+    pub(crate) heap: u64,
+    /// Before this the program stood still, nanoseconds since the recording began: a millisecond after it did at most, or when it went
+    /// on at the latest.
+    pub(crate) stood_still: u64,
+}
+
 /// What became of a walk.
 pub(crate) enum WalkOutcome {
-    /// The dump is there, and so many bytes of the heap were in use; to be told by [`tell`].
-    Done(WalkNote, u64),
+    /// The dump is there; to be told by [`tell`].
+    Done(DumpedWalk),
     Told,
     /// Not now: nobody waits for it, the last one is still there, or the VM could not.
     NotNow,
@@ -216,7 +226,7 @@ impl<'a> HeldSamples<'a> {
 
     /// Holds those that are new. How many are.
     fn hold_new(&mut self) -> usize {
-        let new = self.recording.live.take();
+        let new = self.recording.live.take_for_walk();
         let count = new.len();
         self.held.reserve(count);
         for (sample, weak) in &new {
@@ -286,6 +296,8 @@ pub(crate) fn walk(
     let start = recording.now().saturating_sub(stopped);
     let dumped = jni.dump_heap(path);
     let end = recording.now();
+    // Newer VMs put the dump together while the program goes on already.
+    let stood_still = when_it_stood_still(recording, &file).map_or(end, |at| at.clamp(start, end));
     // Dumps name the handle, JNI puts marks into its lowest bits.
     let handle = |global: jobject| global as u64 & !7;
     // SAFETY: this thread is ours, and attached; the references are held until below.
@@ -316,10 +328,10 @@ pub(crate) fn walk(
         if !numbers.is_empty() {
             WalkNote::write_numbers(folder, number, numbers).map_err(|e| format!("{}: {e}", folder.display()))?;
         }
-        Ok(WalkNote { number, start, end, gcs: collections, links })
+        Ok(WalkNote { number, start, end, gcs: collections, late: None, links })
     });
     match noted {
-        Ok(note) => WalkOutcome::Done(note, heap_bytes.unwrap_or(0)),
+        Ok(note) => WalkOutcome::Done(DumpedWalk { note, heap: heap_bytes.unwrap_or(0), stood_still }),
         Err(why) => {
             forget_dump(folder, number);
             schedule.give_up(end, &why)
@@ -328,11 +340,12 @@ pub(crate) fn walk(
 }
 
 /// Tells who waits for a walk that it is there, when the samples in it are in the trace.
-pub(crate) fn tell(folder: &Path, schedule: &mut WalkSchedule, note: &WalkNote, heap: u64) -> WalkOutcome {
+pub(crate) fn tell(folder: &Path, schedule: &mut WalkSchedule, walk: &DumpedWalk) -> WalkOutcome {
+    let note = &walk.note;
     match note.write(folder) {
         Ok(()) => {
             schedule.done(note.start, note.end);
-            schedule.last_heap = heap;
+            schedule.last_heap = walk.heap;
             WalkOutcome::Told
         }
         Err(e) => {
@@ -340,6 +353,26 @@ pub(crate) fn tell(folder: &Path, schedule: &mut WalkSchedule, note: &WalkNote, 
             schedule.give_up(note.end, &format!("{}: {e}", folder.display()))
         }
     }
+}
+
+/// By when the program stood still for a dump: the VM writes the time into it then, in milliseconds.
+fn when_it_stood_still(recording: &AgentRecording, dump: &Path) -> Option<u64> {
+    let mut head = [0; HEAD];
+    std::io::Read::read_exact(&mut std::fs::File::open(dump).ok()?, &mut head).ok()?;
+    let millis = dumped_at(&head)?;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
+    let ago = u64::try_from(now.as_nanos()).ok()?.saturating_sub((millis + 1).checked_mul(1_000_000)?);
+    recording.now().checked_sub(ago)
+}
+
+/// Bytes at the beginning of a dump: what it is, how long ids are, when it was written.
+const HEAD: usize = MAGIC.len() + 4 + 8;
+const MAGIC: &[u8] = b"JAVA PROFILE 1.0.2\0";
+
+/// When a dump was written by its first bytes, milliseconds since the Unix epoch.
+fn dumped_at(head: &[u8; HEAD]) -> Option<u64> {
+    let time = head.strip_prefix(MAGIC)?.get(4..)?;
+    Some(u64::from_be_bytes(time.try_into().ok()?)).filter(|millis| *millis > 0)
 }
 
 /// A dump holds what the program holds: none stays behind.
@@ -393,6 +426,17 @@ mod tests {
         let bytes = kept + in_the_vm + size_of::<WalkNumber>();
         let page = std::fs::read_to_string(memory_city_testing::root().join("docs/recorder.md")).expect("the page");
         assert!(page.contains(&format!("as long as a walk lasts it is about {bytes} bytes more")), "{bytes}");
+    }
+
+    #[test]
+    fn a_dump_says_when_the_program_stood_still() {
+        let head = |magic: &[u8], time: u64| {
+            let bytes = [magic, &8u32.to_be_bytes(), &time.to_be_bytes()].concat();
+            <[u8; HEAD]>::try_from(bytes).expect("as long as that")
+        };
+        assert_eq!(dumped_at(&head(MAGIC, 1_700_000_000_123)), Some(1_700_000_000_123));
+        assert_eq!(dumped_at(&head(MAGIC, 0)), None);
+        assert_eq!(dumped_at(&head(b"JAVA PROFILE 9.9.9\0", 7)), None);
     }
 
     #[test]

@@ -467,11 +467,15 @@ impl<'a> Worker<'a> {
         if let Some(why) = self.identities.as_ref().and_then(|all| all.why_not.clone()) {
             self.samples_alone(&why)?;
         }
-        if let WalkOutcome::Done(note, heap) = &outcome {
+        if let WalkOutcome::Done(walk) = &mut outcome {
             // Those too that were made while the others were held.
             self.take_queue()?;
             self.flush()?;
-            outcome = tell(&self.recording.folder, &mut self.schedule, note, *heap);
+            // Late, so that threads which were at it when the program stood still have handed theirs over.
+            walk.note.late = Some(self.recording.live.late(walk.stood_still));
+            outcome = tell(&self.recording.folder, &mut self.schedule, walk);
+        } else {
+            self.recording.live.late(0);
         }
         let now = self.recording.now();
         match outcome {

@@ -459,6 +459,7 @@ fn what_was_not_done_is_a_warning() {
     for unlinked in [2, 0, 3] {
         let mut walk = shop.writer.begin_walk(start.clone()).expect("a walk");
         walk.note_unlinked(unlinked, unlinked / 2);
+        walk.note_late(unlinked.checked_sub(1));
         walk.finish(None).expect("finished");
     }
     let what = u32::from(ChunkKind::SAMPLES.0);

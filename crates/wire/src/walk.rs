@@ -21,6 +21,8 @@ pub struct WalkWriter<'a> {
     roots: u64,
     /// Live samples that are not in it, and how many of those are class objects.
     unlinked: [u64; 2],
+    /// Samples that came too late to be found in it.
+    late: Option<u64>,
 }
 
 impl TraceWriter {
@@ -36,7 +38,7 @@ impl TraceWriter {
             return Err(error);
         }
         let batch = ObjectColumns { walk, ..ObjectColumns::default() };
-        Ok(WalkWriter { writer: self, start, batch, references: 0, objects: 0, roots: 0, unlinked: [0; 2] })
+        Ok(WalkWriter { writer: self, start, batch, references: 0, objects: 0, roots: 0, unlinked: [0; 2], late: None })
     }
 }
 
@@ -127,6 +129,11 @@ impl WalkWriter<'_> {
         self.unlinked = [all, classes];
     }
 
+    /// How many samples were taken too late to be found in it, where somebody counts them.
+    pub fn note_late(&mut self, late: Option<u64>) {
+        self.late = late;
+    }
+
     /// Ends the walk: `pause` is for how long the program stood still, nanoseconds.
     ///
     /// # Errors
@@ -143,6 +150,7 @@ impl WalkWriter<'_> {
             roots: self.roots,
             unlinked: self.unlinked[0],
             unlinked_classes: Some(self.unlinked[1]),
+            late: self.late,
         };
         self.writer.write(std::slice::from_ref(&end))?;
         self.writer.admit_walk()?;

@@ -128,6 +128,7 @@ impl WalkTaker {
             pause: Some(note.end.saturating_sub(note.start)),
             unlinked: (note.links.len() - samples.len()) as u64,
             unlinked_classes: lost_classes as u64,
+            late: note.late,
         };
         self.stream()?.write(&heap, start, &seen, progress)
     }

@@ -381,6 +381,7 @@ impl Saver {
             walk.rows(&identities.iter().map(row).collect::<Vec<_>>()).map_err(error_of)?;
         }
         walk.note_unlinked(seen.unlinked, seen.unlinked_classes);
+        walk.note_late(seen.late);
         let end = match walk.finish(seen.pause) {
             Ok(end) => end,
             Err(WireError::WalkTooLarge { needed, .. }) => return Ok(SavedWalk::TooLarge { needed }),

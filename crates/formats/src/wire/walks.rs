@@ -20,6 +20,8 @@ pub struct SeenWalk<'a> {
     pub unlinked: u64,
     /// How many of those are class objects.
     pub unlinked_classes: u64,
+    /// Samples that were taken too late to be found in it, where somebody counts them.
+    pub late: Option<u64>,
 }
 
 /// A stream of walks. Names have the same numbers in all of them.

@@ -116,8 +116,15 @@ impl Trouble {
     /// Samples that were alive at a walk, and whose objects nobody found in it.
     pub(super) fn unlinked<'a>(&mut self, path: &Path, ends: impl Iterator<Item = &'a WalkEndRow>) {
         let (mut walks, mut samples, mut classes) = (0u64, 0u64, 0u64);
+        let (mut late, mut late_in) = (0u64, 0u64);
         let mut hint = "";
-        for end in ends.filter(|end| end.unlinked > 0) {
+        for end in ends {
+            if let Some(count) = end.late.filter(|count| *count > 0) {
+                (late, late_in) = (late.saturating_add(count), late_in + 1);
+            }
+            if end.unlinked == 0 {
+                continue;
+            }
             let of_classes = end.unlinked_classes.unwrap_or(0).min(end.unlinked);
             if end.unlinked_classes.is_none() {
                 hint = ". It may stand for a class that is not in use yet";
@@ -131,6 +138,13 @@ impl Trouble {
             let message = format!(
                 "{samples} times the object of a sample that was alive was not found in a walk (in {walks} walks): it has no allocation \
                  site there{hint}"
+            );
+            self.add(path, None, message);
+        }
+        if late > 0 {
+            let message = format!(
+                "{late} times a sample was taken between the moment when a walk was asked for and the one in which the program stood \
+                 still (in {late_in} walks): its object has no allocation site there"
             );
             self.add(path, None, message);
         }

@@ -187,5 +187,8 @@ row! {
         unlinked: u64 = 7 Plain,
         /// How many of those are class objects, which dumps have of classes in use alone; none where nobody told them apart.
         unlinked_classes: Option<u64> = 8 Plain,
+        /// How many more samples were taken after those that can be found were picked out, and before the program stood still: their
+        /// objects are in the walk, which does not say where; none where nobody counted them.
+        late: Option<u64> = 9 Plain,
     }
 }

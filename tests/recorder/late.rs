@@ -1,0 +1,101 @@
+//! What is allocated between the moment when a walk is asked for and the one in which the program stands still: in the walk, and counted.
+
+use super::*;
+use memory_city_wire::{DeathRow, GcRow, WalkStartRow};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+const MILLI: u64 = 1_000_000;
+/// A thread may be about to hand a sample over when somebody looks.
+const IN_HAND: u64 = 8;
+
+/// A walk, by its number.
+#[derive(Default)]
+struct LateWalk {
+    start: u64,
+    end: Option<WalkEndRow>,
+    linked: HashSet<u64>,
+}
+
+/// Two threads allocate without end: the program goes on until it stands still, which shows as the longest time without a sample. All that
+/// was sampled and is alive by then is linked, or counted.
+#[test]
+fn every_live_sample_is_linked_in_a_walk_or_counted() {
+    with_jdks("every_live_sample_is_linked_or_counted", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        // What it holds makes a walk longer than anything else that stops it.
+        let flags = ["-Xmx400m", "-Xmn40m", "-XX:+UseSerialGC", "-XX:+EnableDynamicAgentLoading"];
+        let program = Program::start_with(jdk, &flags, class_path, "Busy", &["2", "500", "400000"]);
+        let (pid, output) = (program.pid.to_string(), folder.to_string_lossy());
+        let walks = ["--walk-every", "300ms", "--walk-share", "50", "--histogram-every", "off"];
+        let words = ["attach", &pid, "--for", "6s", "--interval", "4096", "-o", &output];
+        let done = finish(&mut memory_city(&[&words[..], &walks].concat()));
+        drop(program);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let (mut samples, mut deaths) = (BTreeMap::<u64, u64>::new(), HashMap::<u64, u64>::new());
+        let (mut walks, mut collections) = (BTreeMap::<u32, LateWalk>::new(), Vec::new());
+        for_chunks(&folder, |chunk| match chunk.kind() {
+            ChunkKind::SAMPLES => {
+                samples.extend(chunk.rows::<SampleRow>().expect("rows").rows.iter().map(|row| (row.id, row.time)));
+            }
+            ChunkKind::DEATHS => {
+                let rows = chunk.rows::<DeathRow>().expect("rows").rows;
+                deaths.extend(rows.iter().map(|row| (row.sample, if row.let_go { 0 } else { row.time })));
+            }
+            ChunkKind::GCS => {
+                collections
+                    .extend(chunk.rows::<GcRow>().expect("rows").rows.iter().map(|row| row.start + row.duration));
+            }
+            ChunkKind::WALK_START => {
+                for row in chunk.rows::<WalkStartRow>().expect("rows").rows {
+                    walks.entry(row.walk).or_default().start = row.time;
+                }
+            }
+            ChunkKind::WALK_SAMPLES => {
+                for row in chunk.rows::<WalkSampleRow>().expect("rows").rows {
+                    walks.entry(row.walk).or_default().linked.insert(row.sample);
+                }
+            }
+            ChunkKind::WALK_END => {
+                for row in chunk.rows::<WalkEndRow>().expect("rows").rows {
+                    let walk = walks.entry(row.walk).or_default();
+                    walk.end = Some(row);
+                }
+            }
+            _ => {}
+        });
+        let mut times: Vec<u64> = samples.values().copied().collect();
+        times.sort_unstable();
+        let (mut all_late, mut looked) = (0, 0);
+        for walk in walks.values() {
+            let end = walk.end.as_ref().expect("a whole walk");
+            let late = end.late.expect("somebody counts them");
+            all_late += late;
+            // After the last walk, that of the end, nothing is sampled: of that one nobody sees here how long the program stood still.
+            let until = walk.start + end.pause.expect("a pause") + 20 * MILLI;
+            let near: Vec<u64> = times.iter().copied().filter(|t| (walk.start..=until).contains(t)).collect();
+            let longest = near.windows(2).max_by_key(|pair| pair[1] - pair[0]).filter(|p| p[1] - p[0] > 10 * MILLI);
+            let Some(&[still, _]) = longest else { continue };
+            looked += 1;
+            let is_there = |id: &u64| deaths.get(id).is_none_or(|at| *at > still);
+            let between = |from: u64, to: u64| {
+                let found = samples.iter().filter(|(_, time)| (from..=to).contains(*time));
+                found.filter(|(id, _)| is_there(id) && !walk.linked.contains(id)).count() as u64
+            };
+            let expected = between(walk.start, still);
+            // Counted to the millisecond, and those too that were in the hands of threads when the others were held.
+            let most = between(walk.start.saturating_sub(MILLI), still) + IN_HAND;
+            assert!((expected..=most.max(expected)).contains(&late), "{late} late, of {expected} to {most}");
+            // What had died by then nobody may have noticed yet; since the last collection nothing has.
+            let collected = collections.iter().copied().filter(|end| *end <= still).max().unwrap_or(0);
+            let missed = between(collected, still);
+            let told = late + end.unlinked + IN_HAND;
+            assert!(missed <= told, "{missed} are not linked, and {told} are counted");
+        }
+        let count = walks.len();
+        jvm::say(&format!("  JDK {}: {all_late} late in {count} walks, {looked} of them looked at", jdk.version));
+        assert!(looked >= 2 && all_late > 0, "{all_late} late in {count} walks, {looked} of them looked at");
+        let (report, said) = of_trace(&["report"], &folder);
+        let warned = format!("{all_late} times a sample was taken between the moment when a walk was asked for");
+        assert!(format!("{report}{said}").contains(&warned), "{warned}: {said}{report}");
+    });
+}

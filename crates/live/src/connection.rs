@@ -286,7 +286,7 @@ impl Connection {
         let bearer = self.bearer.take();
         let given = request.token.as_deref().or(bearer.as_deref()).unwrap_or_default();
         let Some((is_known, proof)) = self.admission.admits(given) else {
-            return Err(Ends(close::TOKEN, "the token is wrong, missing, or was used before".into()));
+            return Err(Ends(close::TOKEN, WRONG_TOKEN.into()));
         };
         let source = request.source.as_deref().unwrap_or_default();
         if source.trim().is_empty() || source.len() > 200 || source.chars().any(char::is_control) {
@@ -307,6 +307,10 @@ impl Connection {
         self.answer(request.id, "hello", Ok(more), request.ignored)
     }
 }
+
+/// What to do about a token that lets nobody in. Of a reason there is room for 123 bytes.
+const WRONG_TOKEN: &str =
+    "the token is wrong, missing, or was used before: take the server's, or read its pass anew (docs/live-protocol.md)";
 
 /// Why a connection ends that there is no memory for.
 const FULL: &str = "the sources together take all memory they may";

@@ -26,7 +26,8 @@ pub struct PushOptions {
     pub source: String,
     /// What the server wants clients to know.
     pub token: Option<String>,
-    /// The folder with passes of this user's servers, for a server that is one of them: used where there is no token.
+    /// The folder with passes of this user's servers, for a server that is one of them. A pass is good once, and comes before the token:
+    /// that is told only to servers which have no pass here, or do not know theirs.
     pub passes: Option<PathBuf>,
     /// Whether to send nothing to a server of which neither is known.
     pub only_known: bool,
@@ -169,17 +170,17 @@ struct Client {
 }
 
 impl Client {
-    /// Connects and joins the source, and gives the answer. A pass that somebody else has used in the meantime is one of several tries.
+    /// Connects and joins the source, and gives the answer. A pass that somebody else has used in the meantime is one of several tries; one
+    /// that the server does not know was left there by another, and the token is tried then.
     fn join(options: &PushOptions, progress: &Progress) -> Result<(Client, Value)> {
         let mut tries = 0;
         loop {
-            tries += 1;
             let mut client = Client::connect(options)?;
-            let pass = match (&options.token, &options.passes) {
-                (None, Some(folder)) => client.peer.and_then(|address| Pass::read(folder, address)),
-                _ => None,
-            };
-            let token = options.token.as_deref().or(pass.as_ref().map(|pass| pass.token.as_str()));
+            let is_left = options.token.is_some() && tries >= PASS_TRIES;
+            tries += 1;
+            let folder = options.passes.as_ref().filter(|_| !is_left);
+            let pass = folder.and_then(|folder| Pass::read(folder, client.peer?));
+            let token = pass.as_ref().map(|pass| pass.token.as_str()).or(options.token.as_deref());
             if options.only_known && token.is_none() {
                 return Err(Error::Unusable {
                     what: format!("What listens at {} is no city of this user", client.address),
@@ -187,11 +188,18 @@ impl Client {
                 });
             }
             let welcome = match client.hello(options, token, progress) {
-                Err(_) if client.was_refused && pass.is_some() && tries < PASS_TRIES => continue,
+                // With a token that one is the last try.
+                Err(_) if client.was_refused && pass.is_some() && (tries < PASS_TRIES || options.token.is_some()) => {
+                    continue;
+                }
                 other => other?,
             };
             match pass {
                 Some(pass) if !welcome["proof"].as_str().is_some_and(|proof| same(proof, &pass.proof)) => {
+                    if options.token.is_some() {
+                        tries = PASS_TRIES;
+                        continue;
+                    }
                     return Err(client.failed("it does not know the pass of the city that was there"));
                 }
                 _ => return Ok((client, welcome)),

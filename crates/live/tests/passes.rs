@@ -151,6 +151,29 @@ fn what_stands_in_the_place_of_a_city_is_told_nothing() {
     push(&lines(), &named, &Progress::new()).expect("sent");
 }
 
+/// A token is good again and again, a pass once: where there is a pass, the token is told to nobody.
+#[test]
+fn a_token_is_told_only_where_there_is_no_pass() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder = temporary.path().join("live");
+    let server = start("127.0.0.1:0", &folder, true);
+    // No token at all is good there: what lets the client in are passes, each another one, also after it has been used by somebody else.
+    let options = PushOptions { token: Some("of another server".into()), ..to(&server, &folder) };
+    let source = lines();
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..3 {
+        assert!(seen.insert(pass_of(&folder).1));
+        push(&source, &options, &Progress::new()).expect("sent");
+        let used = seen.last().expect("one").clone();
+        assert_eq!(hello(&server, Some(&used)), Err(4001), "a used one is refused");
+    }
+    assert!(seen.insert(pass_of(&folder).1));
+    // Where there is no pass, the token has to do; a wrong one is refused with what to do.
+    let elsewhere = PushOptions { passes: Some(temporary.path().join("other")), ..options };
+    let refused = push(&source, &elsewhere, &Progress::new()).expect_err("it is wrong").to_string();
+    assert!(refused.contains("was used before: take the server's, or read its pass anew"), "{refused}");
+}
+
 /// Of which recording trees are is believed of who has a pass or the token, and of nobody else: trees are taken all the same.
 #[test]
 fn only_known_clients_name_a_recording() {

@@ -54,6 +54,8 @@ pub(crate) struct SampleFacts {
     pub(crate) sequence: u64,
     pub(crate) class: u32,
     pub(crate) size: u64,
+    /// Elements of an array; -1 of what is none.
+    pub(crate) length: i32,
     /// Collections that had begun before, of this recording.
     pub(crate) collections: u32,
     /// The interval it was drawn with.
@@ -170,6 +172,7 @@ mod tests {
             sequence: 0,
             class: 0,
             size: 16,
+            length: -1,
             collections: 0,
             interval: 1,
             stack: 0,

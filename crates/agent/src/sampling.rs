@@ -128,6 +128,8 @@ unsafe fn take(recording: &AgentRecording, jvmti: &mut JvmtiEnv, jni: Jni, drawn
     }
     // SAFETY: the class of the object, a handle of this callback.
     let signature = unsafe { signature(jvmti, class) };
+    // SAFETY: the object is a handle of this callback, and an array.
+    let length = if signature.starts_with('[') { unsafe { jni.array_length(object) } } else { -1 };
     let (class, stack) = {
         let mut stacks = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner);
         let class = stacks.class(&signature, &mut new);
@@ -153,6 +155,7 @@ unsafe fn take(recording: &AgentRecording, jvmti: &mut JvmtiEnv, jni: Jni, drawn
         sequence,
         class,
         size,
+        length,
         collections: COLLECTIONS.started().saturating_sub(recording.collections_before) as u32,
         interval: slot.drawn,
         stack,

@@ -193,7 +193,7 @@ fn row(sample: &SampleFacts) -> SampleRow {
         sequence: sample.sequence,
         class: sample.class,
         size: sample.size,
-        length: None,
+        length: u32::try_from(sample.length).ok(),
         weight: weight(sample.size, interval),
         interval,
         stack: (sample.stack != 0).then_some(sample.stack),

@@ -125,6 +125,15 @@ impl Jni {
         unsafe { ((**self.0).v1_1.IsInstanceOf)(self.0, object, class) }
     }
 
+    /// How many elements an array has.
+    ///
+    /// # Safety
+    /// `array` is an array, and a reference that this thread may use.
+    pub(crate) unsafe fn array_length(self, array: jobject) -> i32 {
+        // SAFETY: see above.
+        unsafe { ((**self.0).v1_1.GetArrayLength)(self.0, array) }
+    }
+
     /// Whether a thread is virtual. VMs before 21 have none, or only for trial.
     ///
     /// # Safety

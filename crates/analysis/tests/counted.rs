@@ -166,10 +166,14 @@ fn groups(timeline: &Timeline, time: usize) -> BTreeMap<Vec<String>, Amount> {
 }
 
 /// Lists that read what samples know.
-const LISTS: [&str; 16] = [
+const LISTS: [&str; 20] = [
     "type",
     "package>type",
     "kind>type",
+    "array-length>type",
+    "array-length(exact)>thread",
+    "filter(length >= 255)>type",
+    "age>array-length",
     "thread>type",
     "age>type",
     "type>age>thread",
@@ -285,6 +289,7 @@ fn what_samples_do_not_tell_is_said() {
         ("space>type", "heap spaces"),
         ("subsystem>type", "allocating subsystems"),
         ("kind>type", "which arrays are big"),
+        ("array-length", "array lengths"),
     ] {
         let grouping = memory_city_analysis::group::grouping(list).expect("a list");
         let said = source.offers(&grouping).expect_err(list);

@@ -31,6 +31,7 @@ impl Recording {
         CohortFacts {
             of: &self.program.types[info.type_id as usize],
             big_array: info.big,
+            length: None,
             site: self.program.sites.get(info.site as usize).map(|s| &s.frames[..]).unwrap_or(&[]),
             life: Life {
                 thread: self.threads.get(info.thread.0 as usize).unwrap_or(&self.threads[0]),

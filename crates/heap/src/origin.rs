@@ -289,6 +289,8 @@ pub struct CohortFacts<'a> {
     pub of: &'a super::HeapType,
     /// Whether they are arrays of [`BIG_ARRAY`](super::BIG_ARRAY) elements or more.
     pub big_array: bool,
+    /// How many elements each of them has, where they are arrays and that is known.
+    pub length: Option<u32>,
     /// Call chain of their allocation, innermost first; empty when it is not known.
     pub site: &'a [Arc<str>],
     /// How they were made and live.

@@ -31,7 +31,7 @@ impl<'a> ObjectView<'a> {
         ObjectView { subject: Subject::Object { heap, id, among }, reads }
     }
 
-    /// The objects of a cohort, of which only what is [`Reads::BY_CLASS`] is known.
+    /// The objects of a cohort, of which what is [`Reads::BY_CLASS`] is known, and perhaps their length.
     pub(crate) fn of_cohort(facts: &'a CohortFacts<'a>) -> ObjectView<'a> {
         ObjectView { subject: Subject::Cohort(facts), reads: Reads::BY_CLASS }
     }
@@ -142,7 +142,11 @@ impl<'a> ObjectView<'a> {
     /// Number of elements of an array ([`Reads::LENGTH`]); `None` for instances.
     #[inline]
     pub fn length(&self) -> Option<u32> {
-        self.object(Reads::LENGTH).and_then(|(heap, id)| heap.array_length(id))
+        match self.subject {
+            _ if !self.may(Reads::LENGTH) => None,
+            Subject::Object { heap, id, .. } => heap.array_length(id),
+            Subject::Cohort(facts) => facts.length,
+        }
     }
 
     /// Shallow bytes ([`Reads::SIZE`]).

@@ -12,7 +12,7 @@ use crate::group::{
 };
 use memory_city_formats::counts::ClassCounts;
 use memory_city_formats::replay::CohortKey;
-use memory_city_formats::wire::CountedTimes;
+use memory_city_formats::wire::{CountedKind, CountedTimes};
 use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
@@ -112,7 +112,7 @@ fn known_of(counted: &CountedTimes) -> Reads {
     let mut known = Reads::TYPE;
     known.set(Reads::SITE, counted.tells_places);
     known.set(Reads::THREAD | Reads::AGE, counted.is_estimate);
-    known.set(Reads::BIG_ARRAY, counted.tells_big_arrays);
+    known.set(Reads::BIG_ARRAY | Reads::LENGTH, counted.tells_lengths);
     known
 }
 
@@ -172,7 +172,12 @@ fn timeline_of(counted: &CountedTimes, grouping: &Grouping, progress: &Progress)
     progress.begin("Grouping what was counted", counted.times.len() as u64);
     let run = GroupingRun { heap: None, among: None, progress };
     let mut placement = Placement::new(&grouping.prepared(&run)?);
-    let grows_old = grouping.reads().contains(Reads::AGE);
+    let (grows_old, by_length) = (grouping.reads().contains(Reads::AGE), grouping.reads().contains(Reads::LENGTH));
+    // Births and lengths matter only to groupings that read them.
+    let key_of = |kind: &CountedKind| {
+        let key = if by_length { kind.key } else { counted.of_any_length(kind.key) };
+        CohortKey { birth: if grows_old { key.birth } else { 0 }, ..key }
+    };
     let mut builder = TimelineBuilder::default();
     builder.name_root(if counted.is_estimate { "Heap, estimated from samples" } else { "Heap" });
     let mut leaves: FxHashMap<CohortKey, Box<[u32]>> = FxHashMap::default();
@@ -184,15 +189,12 @@ fn timeline_of(counted: &CountedTimes, grouping: &Grouping, progress: &Progress)
         }
         let mut sums: FxHashMap<&[u32], (f64, f64)> = FxHashMap::default();
         for kind in kinds {
-            // Births matter only to groupings that change with time.
-            let key = CohortKey { birth: if grows_old { kind.key.birth } else { 0 }, ..kind.key };
             leaves
-                .entry(key)
+                .entry(key_of(kind))
                 .or_insert_with(|| placement.place(&ObjectView::of_cohort(&counted.facts(time, kind.key))));
         }
         for kind in kinds {
-            let key = CohortKey { birth: if grows_old { kind.key.birth } else { 0 }, ..kind.key };
-            let Some(leaves) = leaves.get(&key) else { continue };
+            let Some(leaves) = leaves.get(&key_of(kind)) else { continue };
             let sum = sums.entry(leaves).or_default();
             *sum = (sum.0 + kind.amount.objects, sum.1 + kind.amount.bytes);
         }

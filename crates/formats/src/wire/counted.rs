@@ -10,7 +10,7 @@ use super::sample_kinds::SampleKinds;
 use super::scan::Scan;
 use super::series::{PACKAGES, gc_point};
 use crate::counts::{ClassCounts, CountMoment};
-use crate::lives::Weighed;
+use crate::lives::{InfoNumbers, Weighed};
 use crate::recording::Recording;
 use crate::replay::CohortKey;
 use crate::series::GcPoint;
@@ -52,8 +52,8 @@ pub struct CountedTimes {
     pub is_estimate: bool,
     /// Whether it is known where objects were allocated, as far as anybody knew.
     pub tells_places: bool,
-    /// Whether it is known which arrays are big.
-    pub tells_big_arrays: bool,
+    /// Whether it is known how long arrays are.
+    pub tells_lengths: bool,
     /// What was counted by class, where that was: the same, or beside the estimates. Times are since the Unix epoch.
     pub histograms: Option<Arc<ClassCounts>>,
     /// Which packages are the program's own, as a list that people write, where the recording tells.
@@ -62,6 +62,10 @@ pub struct CountedTimes {
     pub warnings: Vec<Warning>,
     /// Types, sites, threads and creation data. Its log is empty.
     kinds: Recording,
+    /// Elements of each array, by creation data, where that is known.
+    lengths: Vec<Option<u32>>,
+    /// The first creation data that differs in that alone.
+    unlike: Vec<u32>,
     counts: Counts,
 }
 
@@ -73,7 +77,13 @@ enum Counts {
 impl CountedTimes {
     /// What objects that are counted together have in common at a time.
     pub fn facts(&self, time: usize, key: CohortKey) -> CohortFacts<'_> {
-        self.kinds.facts(key, self.times.get(time).map_or(0, |time| time.gcs))
+        let facts = self.kinds.facts(key, self.times.get(time).map_or(0, |time| time.gcs));
+        CohortFacts { length: self.lengths.get(key.info as usize).copied().flatten(), ..facts }
+    }
+
+    /// The same for all that differs in nothing but the lengths of arrays. Constant time.
+    pub fn of_any_length(&self, key: CohortKey) -> CohortKey {
+        CohortKey { info: self.unlike.get(key.info as usize).copied().unwrap_or(key.info), ..key }
     }
 
     /// Tells what was counted at each time in turn: each kind once, ascending. O(times × samples), or O(rows of all histograms).
@@ -112,6 +122,7 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     let samples = SampleKinds::of(&scan, &provenance, progress)?;
     let estimates = Estimates::of(&scan, &samples);
     let is_estimate = !estimates.looks().is_empty();
+    let mut lengths = Vec::new();
     let (counts, kinds, times, left_out) = match &histograms {
         Some(counted) if !is_estimate => {
             let (histograms, kinds) = Histograms::of(&scan, &provenance, counted.moments.len());
@@ -127,6 +138,7 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
                 gcs: look.gcs,
             };
             let times = estimates.looks().iter().map(time).collect();
+            lengths = samples.lengths;
             (Counts::Estimates(estimates), samples.recording, times, 0)
         }
     };
@@ -162,13 +174,30 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
         times,
         is_estimate,
         tells_places: is_estimate || Histograms::tell_places(&scan),
-        tells_big_arrays: is_estimate && samples.tells_lengths,
+        tells_lengths: is_estimate && samples.tells_lengths,
         histograms,
         own_packages,
         warnings: [vec![said], trouble].concat(),
+        unlike: unlike(&kinds, &lengths),
+        lengths,
         kinds,
         counts,
     }))
+}
+
+/// Of each creation data the first that is the same but for the length; nothing where no length is known.
+fn unlike(kinds: &Recording, lengths: &[Option<u32>]) -> Vec<u32> {
+    let (mut first, mut numbers) = (Vec::new(), InfoNumbers::default());
+    let mut of = Vec::with_capacity(lengths.len());
+    let mut distinct = Vec::new();
+    for (number, info) in (0u32..).zip(kinds.infos.iter().take(lengths.len())) {
+        let known = numbers.of(*info, &mut distinct) as usize;
+        if known == first.len() {
+            first.push(number);
+        }
+        of.extend(first.get(known));
+    }
+    of
 }
 
 /// The times of histograms, with the collections at whose ends they were: of those that somebody else has told. A recorder's histograms are
@@ -232,7 +261,7 @@ mod tests {
         };
         let expected = |of_main| vec![of(&[], 2), of(&stack, 3), of(&stack[1..], of_main)];
         assert_eq!(told(&counted), [expected(5), expected(9)]);
-        assert!(counted.tells_places && !counted.tells_big_arrays);
+        assert!(counted.tells_places && !counted.tells_lengths);
         let classes = &counted.histograms.as_ref().expect("histograms").classes;
         assert_eq!(
             classes.iter().map(|of| (&*of.class, of.at(0).objects, of.at(1).objects)).collect::<Vec<_>>(),

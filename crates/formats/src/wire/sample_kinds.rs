@@ -4,12 +4,11 @@ use super::origins::Provenance;
 use super::scan::Scan;
 use super::types::Types;
 use crate::event::{ObjectInfo, Program};
-use crate::lives::InfoNumbers;
 use crate::recording::Recording;
-use ahash::AHashSet;
+use ahash::{AHashMap, AHashSet};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Allocator, TypeKind};
+use memory_city_heap::{Allocator, BIG_ARRAY, TypeKind};
 use std::sync::Arc;
 
 /// What is said of the loader of classes in a stream that tells none of any class.
@@ -17,11 +16,13 @@ pub(super) const UNKNOWN_LOADER: &str = "(unknown loader)";
 
 /// The samples of a recording by what they have in common.
 pub(super) struct SampleKinds {
-    /// Types, sites, threads and creation data. Its log is empty.
+    /// Types, sites, threads and creation data, those that differ in the lengths of arrays apart. Its log is empty.
     pub(super) recording: Recording,
+    /// Elements of each array, by its creation data, where they are told.
+    pub(super) lengths: Vec<Option<u32>>,
     /// The samples, ascending, and for each the number of its creation data.
     pub(super) samples: Vec<(u64, u32)>,
-    /// Whether it is known of all arrays which are large.
+    /// Whether it is known of all arrays how long they are.
     pub(super) tells_lengths: bool,
 }
 
@@ -32,7 +33,8 @@ impl SampleKinds {
     /// When the work was cancelled.
     pub(super) fn of(scan: &Scan, provenance: &Provenance, progress: &Progress) -> Result<SampleKinds> {
         let mut program = Program { sites: Arc::clone(&provenance.sites), ..Program::default() };
-        let (mut infos, mut numbers) = (Vec::new(), InfoNumbers::default());
+        let (mut infos, mut lengths) = (Vec::new(), Vec::new());
+        let mut numbers: AHashMap<(ObjectInfo, Option<u32>), u32> = AHashMap::default();
         let mut samples: Vec<(u64, u32)> = Vec::with_capacity(scan.samples.len());
         // Hash maps have no order: what is made of them has one.
         let mut ids: Vec<u64> = scan.samples.keys().copied().collect();
@@ -51,16 +53,23 @@ impl SampleKinds {
             for (&id, sample) in of_stream() {
                 let number = types.number(sample.class);
                 let is_array = types.types.get(number as usize).is_some_and(|of| of.kind != TypeKind::Instance);
-                tells_lengths &= !is_array || sample.big.is_some();
+                // Of what is no array somebody may say so all the same.
+                let length = sample.length.filter(|_| is_array);
+                tells_lengths &= !is_array || length.is_some();
                 let origin = provenance.of_sample(sample);
                 let info = ObjectInfo {
                     type_id: first + number,
                     site: origin.site,
                     thread: origin.thread,
                     allocator: Allocator::Unknown,
-                    big: sample.big.unwrap_or(false),
+                    big: length.is_some_and(|length| length >= BIG_ARRAY),
                 };
-                samples.push((id, numbers.of(info, &mut infos)));
+                let number = *numbers.entry((info, length)).or_insert_with(|| {
+                    infos.push(info);
+                    lengths.push(length);
+                    infos.len() as u32 - 1
+                });
+                samples.push((id, number));
             }
             if !tables.tells_loaders() {
                 let unknown: Arc<str> = Arc::from(UNKNOWN_LOADER);
@@ -71,6 +80,6 @@ impl SampleKinds {
         samples.sort_unstable();
         let threads = provenance.threads.clone();
         let recording = Recording { program: Arc::new(program), threads, infos, ..Recording::default() };
-        Ok(SampleKinds { recording, samples, tells_lengths })
+        Ok(SampleKinds { recording, lengths, samples, tells_lengths })
     }
 }

@@ -5,10 +5,10 @@ use super::warnings::Trouble;
 use crate::budget::{megabytes, memory_budget};
 use crate::counts::{ClassCounts, CountMoment, HistogramPiece, StreamCounts, joined};
 use ahash::AHashMap;
+use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Amount, BIG_ARRAY};
 use memory_city_wire::{
     Chunk, ChunkKind, ClassRow, CohortRow, CountRow, DeathRow, EndRow, FrameRow, GcRow, LoaderRow, LossReason, LossRow,
     MethodRow, OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow, SettingRow, StringRow,
@@ -59,8 +59,8 @@ pub(super) struct SampleOrigin {
     pub(super) size: u64,
     /// In units of 1/65,536.
     pub(super) weight: u64,
-    /// Whether it is an array of [`BIG_ARRAY`] elements or more, where its length is told.
-    pub(super) big: Option<bool>,
+    /// Elements of an array, where they are told.
+    pub(super) length: Option<u32>,
 }
 
 /// When a sample was found dead or let go of, and the collection that freed its object, by its number, where it is known.
@@ -255,8 +255,7 @@ impl Scan {
                 let stream = chunk.stream();
                 let origin = |r: SampleRow| {
                     let SampleRow { id, time, thread, class, size, length, weight, stack, gcs, .. } = r;
-                    let big = length.map(|length| length >= BIG_ARRAY);
-                    (id, SampleOrigin { stream, class, size, weight, time, thread, stack, gcs, big })
+                    (id, SampleOrigin { stream, class, size, weight, time, thread, stack, gcs, length })
                 };
                 self.samples.extend(rows::<SampleRow>(chunk, trouble)?.into_iter().map(origin));
             }

@@ -100,6 +100,7 @@ enum ScriptSubject {
 struct OwnedFacts {
     of: HeapType,
     big_array: bool,
+    length: Option<u32>,
     site: Vec<Arc<str>>,
     thread: Arc<str>,
     life: (memory_city_heap::Allocator, memory_city_heap::SpaceKind, u32),
@@ -118,6 +119,7 @@ pub(super) fn lend<R>(
             let owned = OwnedFacts {
                 of: facts.of.clone(),
                 big_array: facts.big_array,
+                length: facts.length,
                 site: facts.site.to_vec(),
                 thread: Arc::clone(facts.life.thread),
                 life: (facts.life.allocator, facts.life.space, facts.life.age),
@@ -158,7 +160,8 @@ impl ScriptObject {
             ScriptSubject::Cohort(owned) => {
                 let (allocator, space, age) = owned.life;
                 let life = Life { thread: &owned.thread, allocator, space, age };
-                let facts = CohortFacts { of: &owned.of, big_array: owned.big_array, site: &owned.site, life };
+                let OwnedFacts { of, big_array, length, site, .. } = &**owned;
+                let facts = CohortFacts { of, big_array: *big_array, length: *length, site, life };
                 ask(&ObjectView::of_cohort(&facts).for_reader(self.reads))
             }
         })

@@ -1,7 +1,8 @@
 //! What is counted of each class between walks, from the command that records to what is said of it.
 
 use super::*;
-use memory_city_wire::CountRow;
+use memory_city_wire::{ClassRow, CountRow, StringRow};
+use std::collections::HashMap;
 
 /// Numbers of the histograms in a trace.
 fn histograms(folder: &Path) -> std::collections::BTreeSet<u64> {
@@ -17,6 +18,39 @@ fn histograms(folder: &Path) -> std::collections::BTreeSet<u64> {
 fn rows_of(report: &serde_json::Value, table: usize) -> impl Iterator<Item = &serde_json::Value> {
     let rows = report["analyses"][0]["tables"][table]["rows"].as_array().expect("rows");
     rows.iter().map(|row| &row["values"])
+}
+
+/// Whether arrays of primitive values have the length that makes them as large as they are, and no other object has one. How many there are.
+fn lengths_are_those_of_sizes(folder: &Path) -> usize {
+    let (mut names, mut classes, mut samples) = (HashMap::new(), HashMap::new(), Vec::new());
+    for_chunks(folder, |chunk| match chunk.kind() {
+        ChunkKind::STRINGS => {
+            names.extend(chunk.rows::<StringRow>().expect("rows").rows.into_iter().map(|row| (row.id, row.text)));
+        }
+        ChunkKind::CLASSES => {
+            classes.extend(chunk.rows::<ClassRow>().expect("rows").rows.into_iter().map(|row| (row.id, row.name)));
+        }
+        ChunkKind::SAMPLES => samples.extend(chunk.rows::<SampleRow>().expect("rows").rows),
+        _ => {}
+    });
+    let mut arrays = 0;
+    for sample in samples {
+        let name = &names[&classes[&sample.class]];
+        let element = match name.as_str() {
+            "byte[]" => 1,
+            "char[]" => 2,
+            "int[]" => 4,
+            "long[]" => 8,
+            _ => {
+                assert_eq!(sample.length.is_some(), name.ends_with("[]"), "{name}: {sample:?}");
+                continue;
+            }
+        };
+        let length = u64::from(sample.length.expect("an array has one"));
+        assert_eq!((16 + element * length).next_multiple_of(8), sample.size, "{name}: {sample:?}");
+        arrays += 1;
+    }
+    arrays
 }
 
 /// Walks far apart, histograms between them: one class over all of them, what leaks named, and `off` means off.
@@ -64,11 +98,24 @@ fn classes_are_counted_between_walks() {
             assert!(said.contains("Classes were not counted"), "{said}");
         }
         let folder = temporary.join("both");
+        let program = [&["-Xmn10m"], &program[..]].concat();
         assert!(record(jdk, &folder, &["--no-walks", "--histogram-every", "300ms"], &program).status.success());
         assert!(!histograms(&folder).is_empty());
         // Samples tell of threads. There are no references, which is said.
         let (report, said) = of_trace(&["report", "--tree", "--grouping", "thread>type"], &folder);
         assert!(report.contains("main") && !format!("{report}{said}").contains("not applied"), "{report}{said}");
+        // And of lengths, which every array of its samples has.
+        for (grouping, group) in [("kind>type", "Small array"), ("array-length>type", "Length ")] {
+            let (report, said) = of_trace(&["report", "--tree", "--grouping", grouping], &folder);
+            assert!(report.contains(group) && !format!("{report}{said}").contains("not applied"), "{report}{said}");
+        }
+        assert!(lengths_are_those_of_sizes(&folder) > 100);
+        // Places are estimated as well, and what died; what no walk has shown is not said to stay.
+        let (sites, said) = of_trace(&["analyse", "sites"], &folder);
+        assert!(sites.contains("there are no walks") && !sites.contains("what stays"), "{sites}{said}");
+        assert!(sites.contains("Leaky."), "{sites}{said}");
+        let (died, said) = of_trace(&["analyse", "churn"], &folder);
+        assert!(died.contains("0 GCs survived") && died.contains("byte[]"), "{died}{said}");
         let (report, said) = of_trace(&["report", "--grouping", "pointed-from>type"], &folder);
         assert!(format!("{report}{said}").contains("the grouping pointed-from>type was not applied"), "{report}{said}");
         let (report, said) = of_trace(&["report"], &folder);

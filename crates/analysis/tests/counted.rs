@@ -1,6 +1,7 @@
 //! Recordings without walks are grouped by the classifiers of heap states: what samples estimate, as the objects that they are would be
 //! grouped; and class histograms, by what follows from a class.
 
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, TimeWindow};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, Amount, Metric, NodeId, Source, Timeline};
 use memory_city_formats::wire::{CountStream, StreamCount};
@@ -155,6 +156,13 @@ fn open(path: &Path, grouping: &str) -> Source {
     Source::open(&[path.to_owned()], grouping, GroupOptions::default(), &Progress::new()).expect("it opens")
 }
 
+/// An analysis of all points in time.
+fn run(source: &Source, id: &str) -> Findings {
+    let analysis = AnalysisRegistry::built_in().get(id).expect(id);
+    let arguments = Arguments::parse(&analysis.describe(), []).expect("none");
+    analyses::run(&*analysis, source, TimeWindow::whole(source.timeline()), &arguments, &Progress::new()).expect(id)
+}
+
 /// The groups of a time without the root, by their paths; those without objects are not told.
 fn groups(timeline: &Timeline, time: usize) -> BTreeMap<Vec<String>, Amount> {
     let path = |node: NodeId| timeline.path(node).into_iter().map(|node| timeline.name(node).to_owned()).collect();
@@ -199,8 +207,22 @@ proptest! {
         let [bare, walked] = ["bare.mcity", "walked.mcity"].map(|name| folder.path().join(name));
         record(&bare, &samples, Written { lengths: true, ..Written::default() });
         record(&walked, &samples, Written { lengths: true, walks: true, ..Written::default() });
+        // What died is the same, whether or not somebody has looked at what is left.
+        let [died, also] = [&bare, &walked].map(|path| open(path, "died:age>type"));
+        prop_assert_eq!(died.timeline().times(), also.timeline().times());
+        for time in 0..died.timeline().times() {
+            prop_assert_eq!(groups(died.timeline(), time), groups(also.timeline(), time), "died by {}", time);
+        }
         let walked = open(&walked, "type");
         let bare = open(&bare, AUTO);
+        // And places have the same samples that are alive.
+        let [sites, also] = [&bare, &walked].map(|source| {
+            let findings = run(source, "sites");
+            let sites = findings.tables.into_iter().find(|table| table.header.id == "sites").expect("places");
+            (sites.rows.into_iter().map(|row| row.cells).collect::<Vec<_>>(), findings.answers)
+        });
+        prop_assert_eq!(&sites.0, &also.0);
+        prop_assert!(!sites.1.iter().any(|answer| answer.contains("what stays")), "{:?}", sites.1);
         for list in LISTS {
             let regroup = |source: &Source| source.regroup(list, GroupOptions::default(), &Progress::new());
             let [bare, walked] = [&bare, &walked].map(|source| regroup(source).expect("it can be had"));

@@ -2,6 +2,7 @@
 
 use super::kept::{self, FollowsFrom, StoredFindings};
 use super::parameters::{Arguments, Parameter};
+use crate::lives::has_lives;
 use crate::tabular::ResultTable;
 use crate::timeline::{Metric, NodeId, Source, Timeline};
 use memory_city_heap::error::{Error, Result, Warning};
@@ -103,10 +104,10 @@ impl Need {
             Need::TwoTimes => window.to > window.from,
             Need::References => document.heaps().is_some() || tells_references(document, window),
             Need::Collections => window.times().any(|t| document.timeline().points()[t].gc.is_some()),
-            Need::Lives => document.heaps().is_some_and(|heaps| heaps.series().lives().is_some()),
+            Need::Lives => has_lives(document),
             Need::Objects => document.heaps().is_some(),
             Need::Values => document.heaps().is_some() && !document.is_recorded(),
-            Need::Samples => document.heaps().is_some_and(|history| history.series().has_samples()),
+            Need::Samples => document.has_samples(),
             Need::Counts => document.has_class_counts(),
         };
         let reason = match self {

@@ -40,8 +40,8 @@ impl Analysis for SampledSites {
             id: "sites",
             title: "Allocation sites, by samples",
             explanation: "Which places in the code allocated what is alive, and what grows, as samples of allocations \
-                estimate it, with the error; and what the last walk counts of each type, exactly.",
-            needs: &[Need::Objects, Need::Samples],
+                estimate it, with the error; and what the last walk counts of each type, exactly, where there are walks.",
+            needs: &[Need::Samples],
             parameters: vec![
                 top_parameter("How many places and types are listed"),
                 Parameter {
@@ -62,11 +62,8 @@ impl Analysis for SampledSites {
         arguments: &Arguments,
         progress: &Progress,
     ) -> Result<Findings> {
-        let Some(history) = document.heaps() else { return Ok(Findings::default()) };
-        let sampled_at = |times: &[usize]| {
-            let points: Vec<usize> = times.iter().map(|&t| history.moment(t)).collect();
-            history.series().sampled(&points, progress)
-        };
+        let sampled_at = |times: &[usize]| document.sampled(times, progress);
+        let words = if document.heaps().is_some() { &WALKS } else { &ESTIMATES };
         let mut times = parts(window);
         let Some(mut sampled) = sampled_at(&times)? else { return Ok(Findings::default()) };
         // A recording with a bound has only sums of its oldest samples: what was alive then is less by these, and all would seem to grow.
@@ -87,19 +84,64 @@ impl Analysis for SampledSites {
             order(a).cmp(&order(b)).then(if a.grows() { by_size } else { alive }).then_with(|| a.place.cmp(&b.place))
         });
         let top = arguments.count("top");
-        let mut findings = Findings { answers: answers(&all, &times), ..Findings::default() };
-        findings.tables.push(site_table(&all, top, whole.to > whole.from));
-        findings.tables.push(type_table(history, window, &sampled, top, progress)?);
-        findings.notes = notes(&sampled);
+        let mut findings = Findings { answers: answers(&all, &times, words), ..Findings::default() };
+        findings.tables.push(site_table(&all, top, whole.to > whole.from, words));
+        findings.tables.push(match document.heaps() {
+            Some(history) => type_table(history, window, &sampled, top, progress)?,
+            None => estimated_types(&sampled, top),
+        });
+        findings.notes = notes(&sampled, words);
         if whole != window {
             findings.notes.push(format!(
-                "Of samples that were alive in earlier walks the recording has only sums, as one with a bound has of its oldest: what grows is told from walk {} on.",
+                "Of samples that were alive in earlier {0}s the recording has only sums, as one with a bound has of its oldest: what grows is told from {0} {1} on.",
+                words.noun,
                 whole.from + 1
             ));
         }
         Ok(findings)
     }
 }
+
+/// What is said of the points in time at which samples are alive.
+struct MomentWords {
+    /// What such a point is.
+    noun: &'static str,
+    /// Which samples are alive in the last of them.
+    alive: &'static str,
+    /// What a place does that grows to the end.
+    leaks: &'static str,
+    /// What is meant by it.
+    meant: &'static str,
+    /// What growth is.
+    growth: &'static str,
+    /// On how good that is, behind what is said of estimates, and where every allocation was recorded.
+    note: &'static str,
+    exact: &'static str,
+}
+
+const NO_WALKS: &str = "there are no walks, so what nothing holds any more counts as alive until a collection frees it";
+
+/// In walks roots are followed: what is alive there is.
+const WALKS: MomentWords = MomentWords {
+    noun: "walk",
+    alive: "Samples whose objects some root reaches in the last walk",
+    leaks: "allocates what stays",
+    meant: "",
+    growth: "The same from the first walk to the last",
+    note: "what walks count is exact",
+    exact: "what is said of places is exact",
+};
+
+/// Of a recording without walks it is known what collections have freed, and no more than that.
+const ESTIMATES: MomentWords = MomentWords {
+    noun: "estimate",
+    alive: "Samples whose objects no collection was found to have freed by the last estimate",
+    leaks: "allocates what no collection has freed so far",
+    meant: ". That stays, or waits for a collection of the old generation",
+    growth: "The same from the first estimate to the last",
+    note: NO_WALKS,
+    exact: NO_WALKS,
+};
 
 /// Where what is alive of a class or a group was allocated, as its samples estimate it.
 #[derive(Clone, Debug, PartialEq)]
@@ -314,7 +356,8 @@ fn about(bytes: f64, error: f64) -> String {
 }
 
 /// Sentences on what grows, of places in the order of the table, compared at some points in time.
-fn answers(sites: &[SampledSite], times: &[usize]) -> Vec<String> {
+fn answers(sites: &[SampledSite], times: &[usize], words: &MomentWords) -> Vec<String> {
+    let noun = words.noun;
     let alive: f64 = sites.iter().map(|site| site.alive.bytes).sum();
     let leaking: Vec<&SampledSite> =
         sites.iter().filter(|s| s.leaks && s.growth.bytes * WORTH_NAMING >= alive).collect();
@@ -323,11 +366,13 @@ fn answers(sites: &[SampledSite], times: &[usize]) -> Vec<String> {
         .take(MOST_NAMED)
         .map(|site| {
             format!(
-                "{} allocates what stays: +{} from the first walk to the last, growing to the end; {} are alive ({})",
+                "{} {}: +{} from the first {noun} to the last, growing to the end; {} are alive ({}){}",
                 site.place,
+                words.leaks,
                 about(site.growth.bytes, site.growth.error()),
                 about(site.alive.bytes, site.alive.error()),
                 site.types_text(),
+                words.meant,
             )
         })
         .collect();
@@ -336,31 +381,33 @@ fn answers(sites: &[SampledSite], times: &[usize]) -> Vec<String> {
     }
     if answers.is_empty() {
         answers.push(match times.len() {
-            0 | 1 => "One walk: growth needs a second one".to_owned(),
-            _ => no_leak(sites, times),
+            0 | 1 => format!("One {noun}: growth needs a second one"),
+            _ => no_leak(sites, times, noun),
         });
     }
     answers
 }
 
 /// What was compared, and how far it went, where no place grows to the end by an amount that is worth naming.
-fn no_leak(sites: &[SampledSite], times: &[usize]) -> String {
+fn no_leak(sites: &[SampledSite], times: &[usize], noun: &str) -> String {
     let grown: Vec<&SampledSite> = sites.iter().filter(|site| site.grows()).collect();
     let most = grown.iter().max_by(|a, b| a.growth.bytes.total_cmp(&b.growth.bytes));
     let Some(most) = most else {
-        return "No place in the code has more alive in the last walk than in the first, beyond the error of the samples".to_owned();
+        return format!(
+            "No place in the code has more alive in the last {noun} than in the first, beyond the error of the samples"
+        );
     };
-    let more = "more alive in the last walk than in the first, beyond the error of the samples";
+    let more = format!("more alive in the last {noun} than in the first, beyond the error of the samples");
     let growth = about(most.growth.bytes, most.growth.error());
     let more = match grown.len() {
         1 => format!("{} has {more}: +{growth}", most.place),
         n => format!("{} places in the code have {more}, {} most: +{growth}", count_text(n as u64), most.place),
     };
     let to_the_end = match grown.iter().filter(|site| site.leaks).count() {
-        0 if times.len() == 2 => "to tell what grows to the end takes a third walk".to_owned(),
+        0 if times.len() == 2 => format!("to tell what grows to the end takes a third {noun}"),
         0 => {
             let walks: Vec<String> = times[1..].iter().map(|t| (t + 1).to_string()).collect();
-            format!("none grew beyond the error in every step between the walks {}", walks.join(", "))
+            format!("none grew beyond the error in every step between the {noun}s {}", walks.join(", "))
         }
         n => format!("to the end grow {}, each by less than 1 % of what is alive", count_text(n as u64)),
     };
@@ -371,20 +418,15 @@ fn bytes_cell(bytes: f64) -> Cell {
     Cell::Number(bytes.max(0.0) as u64)
 }
 
-fn site_table(sites: &[SampledSite], top: usize, has_growth: bool) -> ResultTable {
+fn site_table(sites: &[SampledSite], top: usize, has_growth: bool, words: &MomentWords) -> ResultTable {
     let bytes = CellKind::Number(Unit::Bytes);
     let samples = CellKind::Number(Unit::Count);
     let columns = vec![
         Column::new("place", "Allocated at", CellKind::Text, "The place in the code"),
-        Column::new("samples", "Samples", samples, "Samples whose objects some root reaches in the last walk"),
+        Column::new("samples", "Samples", samples, words.alive),
         Column::new("alive", "Alive, about", bytes, "Bytes that these stand for: an estimate"),
         Column::new("alive_error", "±", bytes, "Three standard deviations of that"),
-        Column::new(
-            "growth",
-            "Growth, about",
-            CellKind::Change(Unit::Bytes),
-            "The same from the first walk to the last",
-        ),
+        Column::new("growth", "Growth, about", CellKind::Change(Unit::Bytes), words.growth),
         Column::new("growth_error", "±", bytes, "Three standard deviations of that"),
         Column::new("allocated_samples", "All samples", samples, "All samples of this place"),
         Column::new("allocated", "Allocated, about", bytes, "Bytes that all of them stand for, dead or alive"),
@@ -493,12 +535,54 @@ fn type_table(
     })
 }
 
-fn notes(sampled: &SampledAllocations) -> Vec<String> {
+/// The types of what samples say is alive, where no walk counts them.
+fn estimated_types(sampled: &SampledAllocations, top: usize) -> ResultTable {
+    let last = sampled.alive.len().saturating_sub(1);
+    let mut sums: BTreeMap<&str, SampledAmount> = BTreeMap::new();
+    for (group, alive) in sampled.groups.iter().zip(sampled.alive_by_group(last)).filter(|(_, alive)| alive.samples > 0)
+    {
+        sums.entry(&group.class).or_default().add(alive);
+    }
+    let mut rows: Vec<(&str, SampledAmount)> = sums.into_iter().collect();
+    rows.sort_by(|a, b| b.1.bytes.total_cmp(&a.1.bytes).then_with(|| a.0.cmp(b.0)));
+    let left_out = rows.len().saturating_sub(top) as u64;
+    let bytes = CellKind::Number(Unit::Bytes);
+    let columns = vec![
+        Column::new("type", "Type", CellKind::Text, "The type"),
+        Column::new("samples", "Samples", CellKind::Number(Unit::Count), ESTIMATES.alive),
+        Column::new("estimated", "Alive, about", bytes, "Bytes that these stand for: an estimate"),
+        Column::new("estimated_error", "±", bytes, "Three standard deviations of that"),
+    ];
+    let rows = rows.into_iter().take(top).map(|(name, estimate)| Row {
+        cells: vec![
+            Cell::Text(name.to_owned()),
+            Cell::Number(estimate.samples),
+            bytes_cell(estimate.bytes),
+            bytes_cell(estimate.error()),
+        ],
+        ..Row::default()
+    });
+    ResultTable {
+        header: TableHeader {
+            id: "sampled-types".into(),
+            title: "Types of what is alive (samples: estimates, ± 3 sigma)".into(),
+            columns,
+            ..TableHeader::default()
+        },
+        rows: rows.collect(),
+        left_out: (left_out > 0).then(|| (left_out, "types".into())),
+        empty_text: "No sample is alive.".into(),
+    }
+}
+
+fn notes(sampled: &SampledAllocations, words: &MomentWords) -> Vec<String> {
     let mut notes = vec![match sampled.is_exact {
-        true => "Every allocation was recorded: what is said of places is exact.".to_owned(),
-        false => "What is said of places is estimated from samples, within the error in 997 of 1,000 cases; what walks count is \
-                  exact. Unsampled objects have no place, so estimates are of all objects of a place, found or not."
-            .to_owned(),
+        true => format!("Every allocation was recorded: {}.", words.exact),
+        false => format!(
+            "What is said of places is estimated from samples, within the error in 997 of 1,000 cases; {}. Unsampled objects have no place, so \
+             estimates are of all objects of a place, found or not.",
+            words.note
+        ),
     }];
     if !sampled.from_start {
         notes.push("The recording began while the program ran: what is older than it has no sample.".to_owned());
@@ -601,7 +685,7 @@ mod tests {
             leaks,
             types: Vec::new(),
         };
-        let said = |sites: &[SampledSite], times: &[usize]| answers(sites, times).join("\n");
+        let said = |sites: &[SampledSite], times: &[usize]| answers(sites, times, &WALKS).join("\n");
         let five = [0, 1, 2, 3, 4];
         let none = said(&[site("a.A.b()", 2900.0, false)], &five);
         assert!(none.starts_with("No place in the code has more alive"), "{none}");
@@ -617,6 +701,10 @@ mod tests {
         assert!(little.ends_with("to the end grow 1, each by less than 1 % of what is alive"), "{little}");
         let leaking = said(&[site("a.A.b()", 400e3, true)], &five);
         assert!(leaking.starts_with("a.A.b() allocates what stays"), "{leaking}");
+        // What only collections tell of is not said to stay.
+        let unfreed = answers(&[site("a.A.b()", 400e3, true)], &five, &ESTIMATES).join("\n");
+        assert!(unfreed.contains("no collection has freed so far") && unfreed.contains("first estimate"), "{unfreed}");
+        assert!(unfreed.ends_with("That stays, or waits for a collection of the old generation"), "{unfreed}");
     }
 
     #[test]

@@ -32,11 +32,25 @@ use std::sync::Arc;
 /// allocated them.
 pub const BY_AGE_TYPE_AND_SITE: &str = "age>type>site";
 
+/// Whether anything is known of births and deaths of a source. Costs nothing.
+pub(crate) fn has_lives(source: &Source) -> bool {
+    match source {
+        Source::Heaps(history) => history.series().lives().is_some(),
+        Source::Counts(counts) => counts.counted().has_lives(),
+        Source::Trees(_) => false,
+    }
+}
+
 /// What is known of births and deaths of a source, and its collections.
 ///
 /// # Errors
 /// When nothing is known of them, or the work was cancelled.
 pub fn lives_of<'a>(source: &'a Source, progress: &Progress) -> Result<(Lives<'a>, GcHistory)> {
+    if let Source::Counts(counts) = source
+        && let Some(known) = counts.counted().lives(progress)?
+    {
+        return Ok(known);
+    }
     let series = source.heaps().map(History::series);
     if let Some(series) = series
         && let Some(lives) = series.lives()

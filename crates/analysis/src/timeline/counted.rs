@@ -96,6 +96,11 @@ impl CountedHistory {
         self.counted.warnings.iter().chain(&self.refused).cloned().collect()
     }
 
+    /// What was counted, whatever it is grouped by.
+    pub(crate) fn counted(&self) -> &CountedTimes {
+        &self.counted
+    }
+
     /// What was counted by class.
     pub(super) fn class_counts(&self) -> Option<&Arc<ClassCounts>> {
         self.counted.histograms.as_ref()

@@ -15,6 +15,7 @@ use crate::group::domain::tell_packages;
 use crate::group::{self, GroupOptions, Grouping};
 use memory_city_formats::HeapSeries;
 use memory_city_formats::counts::ClassCounts;
+use memory_city_formats::sampled::SampledAllocations;
 use memory_city_formats::wire::{RecordingFolder, counted};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
@@ -231,6 +232,31 @@ impl Source {
             Source::Trees(trees) => trees.walk(time, progress)?,
         };
         Ok(found.filter(|(series, _)| series.has_samples()))
+    }
+
+    /// What samples say, and which of them are alive at some points in time: of heap states those that some root reaches, of a recording
+    /// without walks those that no collection has freed. `None` where there are none here.
+    ///
+    /// # Errors
+    /// When a file has changed since, or the work was cancelled.
+    pub(crate) fn sampled(&self, times: &[usize], progress: &Progress) -> Result<Option<SampledAllocations>> {
+        match self {
+            Source::Heaps(history) => {
+                let points: Vec<usize> = times.iter().map(|&t| history.moment(t)).collect();
+                history.series().sampled(&points, progress)
+            }
+            Source::Counts(counts) => counts.counted().sampled(times, progress),
+            Source::Trees(_) => Ok(None),
+        }
+    }
+
+    /// Whether [`Source::sampled`] has something to say. Costs nothing.
+    pub(crate) fn has_samples(&self) -> bool {
+        match self {
+            Source::Heaps(history) => history.series().has_samples(),
+            Source::Counts(counts) => counts.is_estimate(),
+            Source::Trees(_) => false,
+        }
     }
 
     /// Whether there are samples, as far as that is known without reading anything.

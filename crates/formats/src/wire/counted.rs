@@ -5,21 +5,24 @@
 use super::count_stream::CONVERTED;
 use super::estimates::{DeathCheck, Estimates};
 use super::histograms::Histograms;
+use super::lives::{gc_history, sampled_lives};
 use super::origins::Provenance;
 use super::sample_kinds::SampleKinds;
-use super::scan::Scan;
+use super::sampled::sampled;
+use super::scan::{SampleOrigin, Scan};
 use super::series::{PACKAGES, gc_point};
 use crate::counts::{ClassCounts, CountMoment};
-use crate::lives::{InfoNumbers, Weighed};
+use crate::lives::{GcHistory, InfoNumbers, Lives, SampledLives, Weighed};
 use crate::recording::Recording;
 use crate::replay::CohortKey;
+use crate::sampled::SampledAllocations;
 use crate::series::GcPoint;
-use memory_city_heap::CohortFacts;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
+use memory_city_heap::{CohortFacts, ObjectId};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What is counted of objects that nothing here tells apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,6 +70,10 @@ pub struct CountedTimes {
     /// The first creation data that differs in that alone.
     unlike: Vec<u32>,
     counts: Counts,
+    scan: Scan,
+    provenance: Provenance,
+    /// The samples from birth to death, once somebody has asked for them.
+    lives: OnceLock<Option<SampledLives>>,
 }
 
 enum Counts {
@@ -84,6 +91,55 @@ impl CountedTimes {
     /// The same for all that differs in nothing but the lengths of arrays. Constant time.
     pub fn of_any_length(&self, key: CohortKey) -> CohortKey {
         CohortKey { info: self.unlike.get(key.info as usize).copied().unwrap_or(key.info), ..key }
+    }
+
+    /// Whether it is known of samples when they were born and died.
+    pub fn has_lives(&self) -> bool {
+        !self.scan.samples.is_empty() && !self.scan.gcs.is_empty()
+    }
+
+    /// The samples from birth to death, and the collections; `None` where nothing was sampled, or no collection is known. The first call
+    /// takes O(samples log samples).
+    ///
+    /// # Errors
+    /// When the work was cancelled.
+    pub fn lives(&self, progress: &Progress) -> Result<Option<(Lives<'_>, GcHistory)>> {
+        if !self.has_lives() {
+            return Ok(None);
+        }
+        if self.lives.get().is_none() {
+            let _ = self.lives.set(sampled_lives(&self.scan, &self.provenance, progress)?);
+        }
+        let lives = self.lives.get().and_then(Option::as_ref);
+        Ok(lives.map(|lives| (Lives::sampled(lives, self.scan.gcs.len() as u32), gc_history(&self.scan))))
+    }
+
+    /// What the samples say, and which of them were alive at some of the times: those that no collection was found to have freed by then.
+    /// `None` where the counts are no estimates. O(samples) for each time.
+    ///
+    /// # Errors
+    /// When the work was cancelled.
+    pub fn sampled(&self, times: &[usize], progress: &Progress) -> Result<Option<SampledAllocations>> {
+        let Counts::Estimates(estimates) = &self.counts else { return Ok(None) };
+        let moments: Vec<Option<u64>> = times.iter().map(|&time| Some(estimates.looks().get(time)?.time)).collect();
+        let alive = |at: usize| {
+            let time = moments.get(at).copied().flatten().unwrap_or(0);
+            let is_alive = |(id, sample): &(&u64, &SampleOrigin)| {
+                sample.time <= time && self.scan.deaths.get(id).is_none_or(|death| death.time > time)
+            };
+            // No heap state says which objects they are.
+            Ok(self.scan.samples.iter().filter(is_alive).map(|(id, _)| (*id, ObjectId(u32::MAX))).collect())
+        };
+        let Some(mut all) = sampled(&self.scan, &self.provenance, &moments, &alive, progress)? else {
+            return Ok(None);
+        };
+        // Those that a recording with a bound has added up are dead by the end; nobody knows which of them were alive before.
+        let added_up = self.scan.old_samples.iter().fold(0u64, |sum, (_, row)| sum.saturating_add(row.samples));
+        let last = estimates.looks().len().saturating_sub(1);
+        for (gone, _) in all.gone.iter_mut().zip(times).filter(|(_, time)| **time < last) {
+            *gone = added_up;
+        }
+        Ok(Some(all))
     }
 
     /// Tells what was counted at each time in turn: each kind once, ascending. O(times × samples), or O(rows of all histograms).
@@ -182,6 +238,9 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
         lengths,
         kinds,
         counts,
+        scan,
+        provenance,
+        lives: OnceLock::new(),
     }))
 }
 

@@ -17,9 +17,10 @@ pub(super) const FOLLOWED: &str = "sampling.followed-one-in";
 /// The fact `recording.mode` of a run whose samples are all there was.
 pub(super) const EVERY_ALLOCATION: &str = "every-allocation";
 
-/// What the samples say, with those that `alive` names of the walks of these numbers; `None` where there are none.
+/// What the samples say, with those that `alive` names of the points in time of these places in `moments`, nanoseconds since the recording
+/// began; `None` where there are no samples.
 ///
-/// O(samples), and what `alive` takes: the samples that some root reaches in a walk. Weak references to what has died in an old
+/// O(samples), and what `alive` takes: of walks the samples that some root reaches. Weak references to what has died in an old
 /// generation live until that is collected, so being followed is not being alive.
 ///
 /// # Errors
@@ -27,7 +28,7 @@ pub(super) const EVERY_ALLOCATION: &str = "every-allocation";
 pub(super) fn sampled(
     scan: &Scan,
     provenance: &Provenance,
-    walks: &[usize],
+    moments: &[Option<u64>],
     alive: &dyn Fn(usize) -> Result<Vec<(u64, ObjectId)>>,
     progress: &Progress,
 ) -> Result<Option<SampledAllocations>> {
@@ -61,22 +62,22 @@ pub(super) fn sampled(
     }
     let one_in = FollowedShare::of(scan);
     let (mut alive_in, mut gone) = (Vec::new(), Vec::new());
-    for &number in walks {
+    for (at, time) in moments.iter().enumerate() {
         progress.check()?;
         let mut objects = Vec::new();
-        let Some(walk) = scan.walks.get(number) else {
+        let Some(time) = *time else {
             alive_in.push(objects);
             gone.push(0);
             continue;
         };
         let mut missing = 0;
-        for (id, object) in alive(number)? {
+        for (id, object) in alive(at)? {
             let (Some(sample), Some(key)) = (scan.samples.get(&id), keys.get(&id)) else {
                 missing += 1;
                 continue;
             };
             let Some((group, _)) = numbers.get(key) else { continue };
-            let weight = weight_of(sample) * one_in.between(sample.time, walk.start.time);
+            let weight = weight_of(sample) * one_in.between(sample.time, time);
             let amount = SampledAmount::of_sample(sample.size, weight);
             objects.push(SampledObject { sample: id, object, group: *group, amount });
         }

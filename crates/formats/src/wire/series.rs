@@ -252,11 +252,12 @@ impl HeapSeries for WalkSeries {
     }
 
     fn sampled(&self, points: &[usize], progress: &Progress) -> Result<Option<SampledAllocations>> {
-        let alive = |walk: usize| {
-            let (heap, samples) = self.read(walk, progress)?;
+        let alive = |at: usize| {
+            let (heap, samples) = self.read(points.get(at).copied().unwrap_or_default(), progress)?;
             Ok(samples.into_iter().filter(|(_, object)| heap.is_reachable(*object)).collect())
         };
-        sampled(&self.scan, &self.provenance, points, &alive, progress)
+        let times: Vec<Option<u64>> = points.iter().map(|&walk| Some(self.scan.walks.get(walk)?.start.time)).collect();
+        sampled(&self.scan, &self.provenance, &times, &alive, progress)
     }
 
     fn has_sites(&self) -> bool {

@@ -4,6 +4,8 @@
 
 #[path = "recorder/checked.rs"]
 mod checked;
+#[path = "recorder/containers.rs"]
+mod containers;
 #[path = "recorder/counts.rs"]
 mod counts;
 #[path = "recorder/endings.rs"]

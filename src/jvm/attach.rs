@@ -3,6 +3,7 @@
 //! The protocol is HotSpot's own: `.attach_pidN` in its working folder or `/tmp`, SIGQUIT, then `/tmp/.java_pidN`. A request is
 //! the version `1`, a command and three arguments, each ended by a zero byte; the answer a line with a number, then text.
 
+use super::inner_pid;
 use memory_city_agent::folder::is_musl;
 use memory_city_agent::perfdata::{PerfData, perf_files};
 use memory_city_heap::error::{Error, Result};
@@ -173,12 +174,6 @@ impl AttachedJvm {
             })),
         }
     }
-}
-
-/// The process id within the innermost container.
-fn inner_pid(status: &str) -> Option<u32> {
-    let line = status.lines().find_map(|l| l.strip_prefix("NSpid:"))?;
-    line.split_whitespace().last()?.parse().ok()
 }
 
 /// Whether a JVM says in its performance data, or was told on its command line, that nobody may attach to it.

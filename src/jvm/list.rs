@@ -1,8 +1,13 @@
-//! Which JVMs run here, from the performance data that each keeps in `/tmp/hsperfdata_USER/PID`.
+//! Which JVMs run here, from the performance data that each keeps in `/tmp/hsperfdata_USER/PID`. Those in containers have a `/tmp` and a
+//! number of their own: both are seen through `/proc` of this machine, by whoever may look at the process.
 
+use super::inner_pid;
 use memory_city_agent::perfdata::{PerfData, perf_files};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// What is known of processes.
+const PROCESSES: &str = "/proc";
 
 /// Letters of a command line that are shown.
 const LONGEST_PROGRAM: usize = 80;
@@ -10,7 +15,7 @@ const LONGEST_PROGRAM: usize = 80;
 /// A JVM that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningJvm {
-    /// Its process.
+    /// Its process, by its number here.
     pub pid: u32,
     /// The main class, or the path of the jar, with what follows it.
     pub program: String,
@@ -31,6 +36,11 @@ impl RunningJvm {
     /// The program for one line of a table: no control characters, which a command line may have, and not all of a long one.
     pub fn program_text(&self) -> String {
         self.program.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST_PROGRAM).collect()
+    }
+
+    /// Whether it runs in a container: it sees other files, or other processes, than we do.
+    pub fn is_in_container(&self) -> bool {
+        is_elsewhere(Path::new(PROCESSES), &Path::new(PROCESSES).join(self.pid.to_string()))
     }
 
     /// Whether it writes a warning to the program's standard error when an agent is loaded while it runs: Java 21 and newer, where nobody has
@@ -68,20 +78,56 @@ pub fn short_name(program: &str) -> String {
     if name.is_empty() { "java".into() } else { name }
 }
 
-/// All JVMs that keep performance data (without `-XX:-UsePerfData`) and that this user may look at, by process id.
+/// All JVMs that keep performance data (without `-XX:-UsePerfData`) and that this user may look at, those in containers too, by process id.
 pub fn running() -> Vec<RunningJvm> {
-    perf_files(Path::new("/tmp")).into_iter().filter_map(|(pid, file)| of(pid, &file)).collect()
+    running_by(Path::new(PROCESSES), Path::new("/tmp"))
 }
 
-fn of(pid: u32, file: &Path) -> Option<RunningJvm> {
+/// The same by what lies in two folders: what the kernel says of processes, and temporary files.
+fn running_by(processes: &Path, temporary: &Path) -> Vec<RunningJvm> {
+    let contained = contained(processes);
+    let is_contained = |pid: u32| contained.iter().any(|(other, _)| *other == pid);
+    // A number that is found here is one of here.
+    let here = perf_files(temporary).into_iter().filter(|(pid, _)| !is_contained(*pid));
+    let all = here.chain(contained.iter().filter_map(|(pid, file)| Some((*pid, file.clone()?))));
+    let mut found: Vec<RunningJvm> =
+        all.filter_map(|(pid, file)| of(&processes.join(pid.to_string()), pid, &file)).collect();
+    found.sort_by_key(|jvm| jvm.pid);
+    found
+}
+
+/// Processes in containers, by their numbers here, with the performance data that they keep there, if any.
+fn contained(processes: &Path) -> Vec<(u32, Option<PathBuf>)> {
+    let entries = std::fs::read_dir(processes).into_iter().flatten().flatten();
+    let numbered = entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse::<u32>().ok()?, entry.path())));
+    let elsewhere = numbered.filter(|(_, process)| is_elsewhere(processes, process));
+    let data = |(pid, process): (u32, PathBuf)| {
+        let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
+        let inner = inner_pid(&status).unwrap_or(pid);
+        let files = perf_files(&process.join("root/tmp"));
+        (pid, files.into_iter().find(|(number, _)| *number == inner).map(|(_, file)| file))
+    };
+    elsewhere.map(data).collect()
+}
+
+/// Whether a process sees other files or processes than this one. Of one that nobody may look at it is not known.
+fn is_elsewhere(processes: &Path, process: &Path) -> bool {
+    let differs = |space: &str| {
+        let of = |process: &Path| std::fs::read_link(process.join("ns").join(space)).ok();
+        of(process).zip(of(&processes.join("self"))).is_some_and(|(its, ours)| its != ours)
+    };
+    differs("mnt") || differs("pid")
+}
+
+fn of(process: &Path, pid: u32, file: &Path) -> Option<RunningJvm> {
     // Files of JVMs that were killed stay behind, and another program may have their number.
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    let maps = std::fs::read_to_string(process.join("maps")).ok()?;
     if !maps.contains("libjvm.so") {
         return None;
     }
     let data = PerfData::read(file)?;
     let seconds = data.number("sun.rt.createVmEndTime").filter(|t| *t > 0);
-    let started = seconds.and_then(|_| std::fs::metadata(PathBuf::from(format!("/proc/{pid}"))).ok()?.modified().ok());
+    let started = seconds.and_then(|_| std::fs::metadata(process).ok()?.modified().ok());
     let used = (0..4).flat_map(|g| (0..6).map(move |s| format!("sun.gc.generation.{g}.space.{s}.used")));
     let used: Vec<i64> = used.filter_map(|name| data.number(&name)).collect();
     Some(RunningJvm {
@@ -109,6 +155,50 @@ mod tests {
         ] {
             assert_eq!(warns(version, command), expected, "{version}");
         }
+    }
+
+    /// A folder as `/proc` is one, with processes that see what is here and such that do not.
+    #[test]
+    fn jvms_in_containers_are_those_of_their_own_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (processes, temporary) = (folder.path().join("proc"), folder.path().join("tmp"));
+        // The smallest performance data there is.
+        let data = [&[0xca, 0xfe, 0xc0, 0xc0, 1, 2, 0, 1][..], &[0; 24]].concat();
+        let keep = |below: &Path, pid: u32| {
+            let place = below.join("hsperfdata_me");
+            std::fs::create_dir_all(&place).expect("made");
+            std::fs::write(place.join(pid.to_string()), &data).expect("written");
+        };
+        let process = |name: &str, spaces: [u32; 2], inner: &str, maps: &str| {
+            let place = processes.join(name);
+            std::fs::create_dir_all(place.join("ns")).expect("made");
+            for (space, number) in ["mnt", "pid"].iter().zip(spaces) {
+                std::os::unix::fs::symlink(format!("{space}:[{number}]"), place.join("ns").join(space))
+                    .expect("linked");
+            }
+            std::fs::write(place.join("maps"), maps).expect("written");
+            std::fs::write(place.join("status"), format!("Name:\tx\nNSpid:\t{inner}\n")).expect("written");
+            place
+        };
+        let java = "7f00-7f01 r-xp 0 08:01 4 /opt/java/lib/server/libjvm.so\n";
+        process("self", [1, 2], "5", "");
+        process("5", [1, 2], "5", "7f00-7f01 r-xp 0 08:01 4 /usr/bin/memory-city\n");
+        process("20", [1, 2], "20", java);
+        keep(&temporary, 20);
+        // Left by one that was killed.
+        keep(&temporary, 21);
+        let inside = process("30", [3, 4], "30\t1", java);
+        keep(&inside.join("root/tmp"), 1);
+        // Its number here is that of a file which is none of its own.
+        process("31", [3, 4], "31\t9", java);
+        keep(&temporary, 31);
+        // No program of Java, and one that keeps no data.
+        keep(&process("32", [3, 4], "32\t2", "").join("root/tmp"), 2);
+        process("33", [3, 2], "33", java);
+        let found: Vec<u32> = running_by(&processes, &temporary).iter().map(|jvm| jvm.pid).collect();
+        assert_eq!(found, [20, 30]);
+        assert!(is_elsewhere(&processes, &inside) && !is_elsewhere(&processes, &processes.join("20")));
+        assert!(!is_elsewhere(&processes, &processes.join("99")), "nothing is known of it");
     }
 
     #[test]

@@ -71,7 +71,8 @@ fn table(all: &[RunningJvm]) -> String {
 
 fn row(jvm: &RunningJvm) -> String {
     let used = jvm.used.map_or_else(|| "?".into(), bytes_text);
-    format!("{:>8}  {:>9}  {:>8}  {:<12}  {}", jvm.pid, used, jvm.age_text(), jvm.version, jvm.program_text())
+    let place = if jvm.is_in_container() { "(in a container) " } else { "" };
+    format!("{:>8}  {:>9}  {:>8}  {:<12}  {place}{}", jvm.pid, used, jvm.age_text(), jvm.version, jvm.program_text())
 }
 
 #[cfg(test)]

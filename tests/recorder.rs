@@ -18,6 +18,8 @@ mod late;
 mod leaks;
 #[path = "recorder/limits.rs"]
 mod limits;
+#[path = "recorder/loaders.rs"]
+mod loaders;
 #[path = "recorder/progress.rs"]
 mod progress;
 #[path = "recorder/roots.rs"]
@@ -58,7 +60,8 @@ fn with_jdks(test: &str, mut run: impl FnMut(&Jdk, &str, &Path)) {
 
 fn compiled(jdk: &Jdk) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let programs = ["Leaky", "Resting", "Ending", "Leaks", "Counted", "Rooted", "Doubling", "Busy", "Stacks", "Large"];
+    let programs =
+        ["Leaky", "Resting", "Ending", "Leaks", "Counted", "Rooted", "Doubling", "Busy", "Stacks", "Large", "Loaders"];
     let sources = programs.map(|n| root().join(format!("tests/java/{n}.java")));
     jdk.compile(&sources.each_ref().map(PathBuf::as_path), ".", folder.path());
     folder

@@ -28,6 +28,8 @@ pub(crate) enum Definition {
     Class {
         id: u32,
         signature: String,
+        /// What its loader is called; none where the VM itself defined it.
+        loader: Option<String>,
     },
     Method {
         id: u32,
@@ -153,7 +155,7 @@ mod tests {
     #[test]
     fn pieces_are_in_order() {
         let queue = EventQueue::new(1);
-        let class = |id| Definition::Class { id, signature: String::new() };
+        let class = |id| Definition::Class { id, signature: String::new(), loader: None };
         queue.define((0..5000).map(class));
         let pieces = queue.pieces().0;
         let all: Vec<AgentEvent> = (0..pieces).flat_map(|_| queue.take()).collect();
@@ -179,7 +181,7 @@ mod tests {
             followed: false,
         };
         let fitted = (0..MOST + 7).filter(|_| queue.sample(sample)).count();
-        queue.define([Definition::Class { id: 1, signature: "[I".into() }]);
+        queue.define([Definition::Class { id: 1, signature: "[I".into(), loader: None }]);
         assert_eq!(queue.pieces(), (1, 7));
         assert_eq!((fitted, queue.take().len()), (MOST, MOST + 1));
         assert!(!queue.sample(sample), "they are not written yet");

@@ -169,6 +169,8 @@ functions! {
     Deallocate @ 47 as deallocate(memory: *mut c_void);
     GetClassSignature @ 48 as class_signature(class: jclass, signature: *mut *mut c_char, generic: *mut *mut c_char);
     GetSourceFileName @ 50 as source_file(class: jclass, name: *mut *mut c_char);
+    GetClassLoader @ 57 as class_loader(class: jclass, loader: *mut jobject);
+    GetObjectHashCode @ 58 as hash_code(object: jobject, hash: *mut jint);
     GetMethodName @ 64 as method_name(
         method: jmethodID, name: *mut *mut c_char, signature: *mut *mut c_char, generic: *mut *mut c_char
     );

@@ -6,7 +6,7 @@ use crate::event::{Definition, MethodFacts, SampleFacts};
 use crate::fault;
 use crate::jvmti::{FrameInfo, JvmtiEnv, LineEntry, ThreadInfo};
 use crate::recording::AgentRecording;
-use crate::sites::RawFrame;
+use crate::sites::{LoaderKey, RawFrame};
 use crate::vm::Jni;
 use jni_sys::{jclass, jmethodID, jobject};
 use std::cell::Cell;
@@ -130,9 +130,13 @@ unsafe fn take(recording: &AgentRecording, jvmti: &mut JvmtiEnv, jni: Jni, drawn
     let signature = unsafe { signature(jvmti, class) };
     // SAFETY: the object is a handle of this callback, and an array.
     let length = if signature.starts_with('[') { unsafe { jni.array_length(object) } } else { -1 };
+    // SAFETY: as above.
+    let (key, loader) = unsafe { loader(jvmti, class, &signature) };
     let (class, stack) = {
         let mut stacks = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner);
-        let class = stacks.class(&signature, &mut new);
+        // SAFETY: the loader is a handle of this function.
+        let class_of_loader = || unsafe { signature_of_object(jvmti, jni, loader) };
+        let class = stacks.class(&signature, key, class_of_loader, &mut new);
         // SAFETY: the methods are on this thread's stack, so their classes are loaded.
         let facts = |method: usize| unsafe { method_facts(jvmti, jni, method as jmethodID) };
         let stack = stacks.stack(&raw[..count], facts, &mut new);
@@ -142,6 +146,10 @@ unsafe fn take(recording: &AgentRecording, jvmti: &mut JvmtiEnv, jni: Jni, drawn
         }
         (class, stack)
     };
+    if !loader.is_null() {
+        // SAFETY: made above, and used no more.
+        unsafe { jni.drop_local(loader) };
+    }
     let id = recording.samples.add() + 1;
     let weak = match recording.live.admits(id) {
         // SAFETY: the object is a handle of this callback.
@@ -242,6 +250,43 @@ unsafe fn thread_name(jvmti: &mut JvmtiEnv, jni: Jni) -> String {
             }
         }
         jvmti.take_text(info.name)
+    }
+}
+
+/// Who loaded a class, and the handle of that loader, null where it is the VM itself or not known.
+///
+/// # Safety
+/// `class` is a handle that this thread may use, in the live phase.
+unsafe fn loader(jvmti: &mut JvmtiEnv, class: jclass, signature: &str) -> (LoaderKey, jobject) {
+    // Arrays of primitive values, which are many, are the VM's.
+    if signature.starts_with('[') && !signature.ends_with(';') {
+        return (LoaderKey::Vm, null_mut());
+    }
+    let (mut loader, mut hash): (jobject, i32) = (null_mut(), 0);
+    // SAFETY: see above; both results are places of ours.
+    unsafe {
+        if jvmti.class_loader(class, &raw mut loader) != 0 {
+            return (LoaderKey::Unknown, null_mut());
+        }
+        match loader.is_null() {
+            true => (LoaderKey::Vm, loader),
+            false if jvmti.hash_code(loader, &raw mut hash) == 0 => (LoaderKey::Hash(hash), loader),
+            false => (LoaderKey::Unknown, loader),
+        }
+    }
+}
+
+/// The signature of the class of an object.
+///
+/// # Safety
+/// `object` is a handle that this thread may use.
+unsafe fn signature_of_object(jvmti: &mut JvmtiEnv, jni: Jni, object: jobject) -> String {
+    // SAFETY: see above; the class is a handle of ours, and dropped.
+    unsafe {
+        let class = jni.class_of(object);
+        let signature = signature(jvmti, class);
+        jni.drop_local(class);
+        signature
     }
 }
 

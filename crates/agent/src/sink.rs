@@ -88,9 +88,11 @@ impl Sink {
                 let name = self.string(name);
                 self.threads.push(ThreadRow { id, name, ..ThreadRow::default() });
             }
-            Definition::Class { id, signature } => {
+            Definition::Class { id, signature, loader } => {
                 let name = self.string(names::source_name(&signature));
-                self.classes.push(ClassRow { id, name, kind: names::kind(&signature), ..ClassRow::default() });
+                let loader_name = loader.map(|loader| self.string(loader));
+                let kind = names::kind(&signature);
+                self.classes.push(ClassRow { id, name, kind, loader_name, ..ClassRow::default() });
             }
             Definition::Method { id, facts } => {
                 let class = self.string(names::source_name(&facts.class));

@@ -5,8 +5,12 @@
 //! new ids for the same methods: a method is what its names and lines are, and what is known by id is a cache that is emptied
 //! when it is full. Bounded: when there is no room for further names and calls, stacks that are new have the number 0, "not
 //! known", and are counted.
+//!
+//! Classes of one name are told apart by their loaders, as long as these are few: programs that load the same classes again and again
+//! have ever new ones.
 
 use crate::event::{Definition, MethodFacts};
+use crate::names::source_name;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
@@ -51,6 +55,23 @@ const STACK_BYTES: usize = 32;
 const NODE_BYTES: usize = 40;
 const METHOD_BYTES: usize = 64;
 
+/// So many loaders are told apart, and so many classes of one name.
+const MOST_LOADERS: usize = 256;
+const MOST_OF_ONE_NAME: usize = 8;
+/// What is said of the loader of a class where it is not known, or there are too many.
+const UNKNOWN_LOADER: &str = "(unknown loader)";
+
+/// Who loaded a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum LoaderKey {
+    /// The VM itself.
+    Vm,
+    /// The loader with this identity hash.
+    Hash(i32),
+    /// Not known.
+    Unknown,
+}
+
 /// The tables.
 pub(crate) struct StackTable {
     seed: u64,
@@ -61,7 +82,12 @@ pub(crate) struct StackTable {
     /// By a hash over all that is known of it.
     named: HashMap<u64, u32>,
     names: RandomState,
-    classes: HashMap<String, u32>,
+    classes: HashMap<String, Vec<(LoaderKey, u32)>>,
+    /// Numbers of classes.
+    class_count: u32,
+    /// What loaders are called, by their hashes; and how many have a class.
+    loaders: HashMap<i32, String>,
+    loader_classes: HashMap<String, u32>,
     /// Of names and calls.
     bytes: usize,
     /// Of what is known by the VM's ids.
@@ -86,6 +112,9 @@ impl StackTable {
             named: HashMap::default(),
             names: RandomState::new(),
             classes: HashMap::default(),
+            class_count: 0,
+            loaders: HashMap::default(),
+            loader_classes: HashMap::default(),
             bytes: 0,
             cached: 0,
             most,
@@ -98,19 +127,58 @@ impl StackTable {
         self.refused
     }
 
-    /// The number of a class by its signature, and its definition when it is new; 0 when there is no room.
-    pub(crate) fn class(&mut self, signature: &str, new: &mut Vec<Definition>) -> u32 {
-        if let Some(&id) = self.classes.get(signature) {
+    /// The number of a class by its signature and loader, and its definition when it is new; 0 when there is no room. `class_of_loader` is
+    /// asked for the signature of the loader's class when that is new.
+    pub(crate) fn class(
+        &mut self,
+        signature: &str,
+        loader: LoaderKey,
+        class_of_loader: impl FnOnce() -> String,
+        new: &mut Vec<Definition>,
+    ) -> u32 {
+        let of_name = self.classes.get(signature).map_or(&[][..], Vec::as_slice);
+        let known = |key| of_name.iter().find(|(other, _)| *other == key).map(|(_, id)| *id);
+        if let Some(id) = known(loader) {
             return id;
+        }
+        // Those of which nothing is known are one.
+        let loader =
+            if of_name.len() >= MOST_OF_ONE_NAME { LoaderKey::Unknown } else { self.told(loader, class_of_loader) };
+        let of_name = self.classes.get(signature).map_or(&[][..], Vec::as_slice);
+        if let Some((_, id)) = of_name.iter().find(|(other, _)| *other == loader) {
+            return *id;
         }
         if !self.room(METHOD_BYTES + 3 * signature.len()) {
             self.refused += 1;
             return 0;
         }
-        let id = self.classes.len() as u32 + 1;
-        self.classes.insert(signature.to_owned(), id);
-        new.push(Definition::Class { id, signature: signature.to_owned() });
+        self.class_count += 1;
+        let id = self.class_count;
+        self.classes.entry(signature.to_owned()).or_default().push((loader, id));
+        let name = match loader {
+            LoaderKey::Vm => None,
+            LoaderKey::Hash(hash) => self.loaders.get(&hash).cloned(),
+            LoaderKey::Unknown => Some(UNKNOWN_LOADER.to_owned()),
+        };
+        new.push(Definition::Class { id, signature: signature.to_owned(), loader: name });
         id
+    }
+
+    /// A loader, named when it is new; not known where there is no room for its name.
+    fn told(&mut self, loader: LoaderKey, class: impl FnOnce() -> String) -> LoaderKey {
+        let LoaderKey::Hash(hash) = loader else { return loader };
+        if self.loaders.contains_key(&hash) {
+            return loader;
+        }
+        let class = source_name(&class());
+        if class.is_empty() || self.loaders.len() >= MOST_LOADERS || !self.room(2 * (METHOD_BYTES + class.len())) {
+            return LoaderKey::Unknown;
+        }
+        let count = self.loader_classes.entry(class.clone()).or_default();
+        *count += 1;
+        let name = if *count == 1 { class } else { format!("{class} #{count}") };
+        self.loaders.insert(hash, name);
+        loader
     }
 
     /// The number of a stack (innermost frame first), and the definitions of what is new in it.
@@ -278,6 +346,46 @@ mod tests {
         assert_eq!(table.refused() as usize, 200 - known);
         assert_eq!(table.stack(&stack(1), facts, &mut new), first);
         assert_ne!(first, 0);
+    }
+
+    /// Two loaders have a class of one name each; a third class is the VM's; of what the VM counts by name nobody knows whose it is.
+    #[test]
+    fn classes_of_one_name_are_told_apart_by_their_loaders() {
+        let mut table = StackTable::new();
+        let mut new = Vec::new();
+        let mut class = |signature: &str, loader, of: &str| {
+            let before = new.len();
+            let id = table.class(signature, loader, || of.to_owned(), &mut new);
+            let told = new[before..].iter().map(|definition| match definition {
+                Definition::Class { loader, .. } => loader.clone().unwrap_or_default(),
+                other => panic!("{other:?}"),
+            });
+            (id, told.collect::<Vec<String>>())
+        };
+        let loader = |hash| LoaderKey::Hash(hash);
+        assert_eq!(class("Lapp/A;", loader(7), "Lapp/Plugins;"), (1, vec!["app.Plugins".to_owned()]));
+        assert_eq!(class("Lapp/A;", loader(-8), "Lapp/Plugins;"), (2, vec!["app.Plugins #2".to_owned()]));
+        assert_eq!(class("Lapp/A;", loader(7), "unasked"), (1, vec![]));
+        assert_eq!(class("Lapp/B;", loader(-8), "unasked"), (3, vec!["app.Plugins #2".to_owned()]));
+        assert_eq!(class("[B", LoaderKey::Vm, "unasked"), (4, vec![String::new()]));
+        assert_eq!(class("Lapp/A;", LoaderKey::Unknown, "unasked"), (5, vec!["(unknown loader)".to_owned()]));
+        // Of a loader whose class is not told nothing is known.
+        assert_eq!(class("Lapp/A;", loader(9), ""), (5, vec![]));
+    }
+
+    /// Ever new loaders of the same classes fill no table: the first few are told apart, and the others are one.
+    #[test]
+    fn ever_new_loaders_are_one() {
+        let mut table = StackTable::within(1_000_000);
+        let mut new = Vec::new();
+        let class = |n: i32| format!("Lapp/C{};", n % 100);
+        let ids: Vec<u32> = (0..20_000)
+            .map(|n| table.class(&class(n), LoaderKey::Hash(n / 100), || "Lapp/Loader;".to_owned(), &mut new))
+            .collect();
+        assert!(new.len() <= 100 * (MOST_OF_ONE_NAME + 1) && table.refused() == 0, "{}", new.len());
+        assert!(ids.iter().all(|id| *id != 0));
+        assert_eq!(ids[10_000..10_100], ids[19_900..], "too many to be told apart");
+        assert_ne!(ids[..100], ids[100..200]);
     }
 
     /// The same classes, loaded again and again, have ever new ids: they are named once, and never fill the tables.

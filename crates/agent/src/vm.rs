@@ -125,6 +125,15 @@ impl Jni {
         unsafe { ((**self.0).v1_1.IsInstanceOf)(self.0, object, class) }
     }
 
+    /// The class of an object; a local reference.
+    ///
+    /// # Safety
+    /// `object` is a reference that this thread may use.
+    pub(crate) unsafe fn class_of(self, object: jobject) -> jclass {
+        // SAFETY: see above.
+        unsafe { ((**self.0).v1_1.GetObjectClass)(self.0, object) }
+    }
+
     /// How many elements an array has.
     ///
     /// # Safety

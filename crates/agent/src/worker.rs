@@ -15,6 +15,7 @@ use crate::options::SamplingMode;
 use crate::recording::{AgentRecording, events_on, give_up};
 use crate::sampling::{FRAMES, this_thread_is_ours};
 use crate::sink::Sink;
+use crate::sites::LoaderKey;
 use crate::vm::Jni;
 use crate::walk::{WalkOutcome, WalkSchedule, can_walk, remove_leftovers, tell, walk};
 use memory_city_wire::{ChunkKind, CountRow, GcRow, LossReason, WireError};
@@ -545,7 +546,8 @@ impl<'a> Worker<'a> {
             let mut new = Vec::new();
             let mut stacks = self.recording.stacks.lock().unwrap_or_else(PoisonError::into_inner);
             for of in some {
-                let class = stacks.class(&of.signature, &mut new);
+                // It counts by name, whoever loaded the class.
+                let class = stacks.class(&of.signature, LoaderKey::Unknown, String::new, &mut new);
                 let known = CountRow { histogram, time, gc, class, garbage: true, ..CountRow::default() };
                 rows.push(CountRow { objects: of.objects, bytes: of.bytes, pause: Some(pause), ..known });
             }

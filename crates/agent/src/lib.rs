@@ -15,6 +15,7 @@ mod budget;
 mod callbacks;
 mod collections;
 mod counters;
+mod earlier;
 mod event;
 mod fault;
 pub mod folder;

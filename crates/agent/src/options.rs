@@ -52,6 +52,8 @@ pub struct AgentOptions {
     pub queue: u32,
     /// Which packages are the program's own, as people write them; empty where nobody says. Only noted in the trace.
     pub packages: String,
+    /// How many earlier traces of the same name stay: those before go when this one begins. None: all stay.
+    pub keep: Option<u32>,
     /// The recording ends when nobody holds the recorder's lock any more: somebody attached who may go away.
     pub attached: bool,
     /// End the recording that runs.
@@ -71,6 +73,7 @@ impl Default for AgentOptions {
             identity: 0,
             queue: 200_000,
             packages: String::new(),
+            keep: None,
             attached: false,
             stop: false,
         }
@@ -104,12 +107,13 @@ impl AgentOptions {
                 "identity" => options.identity = number(0, 100_000_000)? as u32,
                 "queue" => options.queue = number(1, 1 << 24)? as u32,
                 "packages" => options.packages = decode(value)?.to_string_lossy().into_owned(),
+                "keep" => options.keep = Some(number(1, 900)? as u32),
                 "attached" => options.attached = true,
                 "stop" => options.stop = true,
                 _ => {
                     return Err(format!(
                         "{key:?} is no option; there are folder, budget, interval, every-allocation, walks, walk-share, \
-                         max-size, histograms, followed, identity, queue, packages, attached and stop"
+                         max-size, histograms, followed, identity, queue, packages, keep, attached and stop"
                     ));
                 }
             }
@@ -136,6 +140,9 @@ impl AgentOptions {
         }
         if !self.packages.is_empty() {
             let _ = write!(text, ",packages={}", encode(Path::new(&self.packages)));
+        }
+        if let Some(keep) = self.keep {
+            let _ = write!(text, ",keep={keep}");
         }
         if self.attached {
             text.push_str(",attached");
@@ -193,6 +200,7 @@ mod tests {
             ("fodler=a", "fodler"),
             ("folder=a%0", "%"),
             ("walks=-1", "walks"),
+            ("keep=0", "keep"),
         ] {
             assert!(AgentOptions::parse(text).expect_err(text).contains(named), "{text}");
         }
@@ -201,9 +209,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn options_come_back(path in "/[^\0]{1,40}", packages in "[a-z.,+ ()]{0,30}", ppm in 100u32..1_000_000, exact in any::<bool>(), stop in any::<bool>(), identity in 0u32..100_000_001, histograms in 0u64..1 << 40) {
+        fn options_come_back(path in "/[^\0]{1,40}", packages in "[a-z.,+ ()]{0,30}", ppm in 100u32..1_000_000, exact in any::<bool>(), stop in any::<bool>(), identity in 0u32..100_000_001, histograms in 0u64..1 << 40, keep in prop::option::of(1u32..900)) {
             let sampling = if exact { SamplingMode::All } else { SamplingMode::Budget(ppm) };
-            let options = AgentOptions { folder: path.into(), sampling, stop, attached: !stop, identity, histograms, packages, ..AgentOptions::default() };
+            let options = AgentOptions { folder: path.into(), sampling, stop, attached: !stop, identity, histograms, packages, keep, ..AgentOptions::default() };
             let text = options.text();
             prop_assert!(text.bytes().all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\''));
             prop_assert_eq!(AgentOptions::parse(&text).expect("its own text"), options);

@@ -5,6 +5,7 @@
 
 use crate::budget::Budget;
 use crate::collections::{COLLECTIONS, clock};
+use crate::earlier::{earlier, remove_earlier};
 use crate::event::EventQueue;
 use crate::folder::{RecorderLock, WALKS, claimed_by, is_running, numbered, private_folder, write_claim};
 use crate::jvmti::{self, CAPABILITIES, Capabilities, EventCallbacks, FIRST_EVENT};
@@ -255,7 +256,7 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
     let vm = tools(java, running)?;
     COLLECTIONS.open().map_err(|e| format!("no event counter: {e}"))?;
     let samples = SampleCounter::new();
-    let folder = claim(&options.folder, samples.descriptor())?;
+    let folder = claim(&options.folder, samples.descriptor(), options.keep)?;
     let recording = Arc::new(AgentRecording {
         number: RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1,
         vm,
@@ -291,9 +292,21 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
     begun.map(|()| folder)
 }
 
-/// Makes the folder and marks it as this program's. Where another program has it and nobody waits for it, one with a number.
-fn claim(wanted: &Path, counter: Option<i32>) -> Result<PathBuf, String> {
-    for number in 1..1000 {
+/// Makes the folder and marks it as this program's. Where another program has it and nobody waits for it, one with a number. Where it is
+/// said how many earlier ones `keep` their place, the number is one that comes behind all of them, and the others go.
+fn claim(wanted: &Path, counter: Option<i32>, keep: Option<u32>) -> Result<PathBuf, String> {
+    let first = match keep {
+        None => 1,
+        Some(keep) => {
+            let last = earlier(wanted).last().copied();
+            let gone = remove_earlier(wanted, keep);
+            if gone > 0 {
+                log(&format!("{gone} earlier traces were removed: {keep} stay (keep={keep})"));
+            }
+            last.map_or(1, |last| last.saturating_add(1))
+        }
+    };
+    for number in (first..=u32::MAX).take(999) {
         let folder = numbered(wanted, number);
         let io = |e: std::io::Error| format!("{}: {e}", folder.display());
         private_folder(&folder).map_err(io)?;

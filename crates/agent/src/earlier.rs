@@ -1,0 +1,106 @@
+//! Traces of the same name that were there before: a container that is started again and again leaves one each time, and each has a
+//! bound, but all of them together have none. Who says how many stay has the others taken away when the next one begins.
+//!
+//! Only what a recorder has written goes, and nothing that may still be written: a program in another container cannot be seen from
+//! here, but what it writes can.
+
+use crate::folder::{CLAIM, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_running, numbered};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A recording writes at least twice in a second. What nobody has written to for so long has no writer.
+const QUIET: Duration = Duration::from_secs(60);
+
+/// Numbers of the traces that are called so, ascending: the first has none behind its name, which is 1.
+pub(crate) fn earlier(wanted: &Path) -> Vec<u32> {
+    let above = wanted.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(name) = wanted.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
+    let number = |other: &str| match other.strip_prefix(name)? {
+        "" => Some(1),
+        behind => behind.strip_prefix('-')?.parse::<u32>().ok().filter(|n| *n > 1 && behind == format!("-{n}")),
+    };
+    let entries = std::fs::read_dir(above).into_iter().flatten().flatten();
+    // No links: what is behind them is somebody else's.
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut numbers: Vec<u32> = folders.filter_map(|entry| number(entry.file_name().to_str()?)).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// Takes away all but the last `keep` of the traces that are called so. How many went.
+pub(crate) fn remove_earlier(wanted: &Path, keep: u32) -> u32 {
+    let numbers = earlier(wanted);
+    let goes = numbers.len().saturating_sub(keep as usize);
+    let folders = numbers.iter().take(goes).map(|number| numbered(wanted, *number));
+    folders.filter(|folder| !may_be_written(folder) && remove(folder)).count() as u32
+}
+
+/// Whether somebody may be at work there.
+fn may_be_written(folder: &Path) -> bool {
+    let is_recent = |path: PathBuf| {
+        let written = std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
+        // One that was written in the future, as the clock was set since, is left alone.
+        written.is_some_and(|at| at.elapsed().map_or(true, |since| since < QUIET))
+    };
+    let has_claim = folder.join(CLAIM).exists();
+    RecorderLock::is_held(folder)
+        || claimed_by(folder).is_some_and(is_running)
+        || has_claim && (is_recent(folder.join(STATUS)) || is_recent(folder.join(CLAIM)))
+}
+
+/// Whether the folder has gone. What else somebody has put there stays, and so does the folder then.
+fn remove(folder: &Path) -> bool {
+    let files = |folder: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    };
+    let parts = files(folder).into_iter().filter(|path| memory_city_wire::is_part(path));
+    let hidden = [STATUS, CLAIM, LOCK].map(|name| folder.join(name));
+    for file in parts.chain(files(&folder.join(WALKS))).chain(hidden) {
+        let _ = std::fs::remove_file(file);
+    }
+    let _ = std::fs::remove_dir(folder.join(WALKS));
+    std::fs::remove_dir(folder).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::SystemTime;
+
+    #[test]
+    fn the_last_ones_stay_and_what_is_written_does() {
+        let above = tempfile::tempdir().expect("a folder");
+        let wanted = above.path().join("trace");
+        let make = |name: &str| {
+            let folder = above.path().join(name);
+            std::fs::create_dir(&folder).expect("made");
+            std::fs::write(folder.join("00-000000.mcity"), "part").expect("written");
+            folder
+        };
+        for name in ["trace", "trace-2", "trace-3", "trace-4", "trace-10", "trace-x", "trace-02", "tracer", "other"] {
+            make(name);
+        }
+        std::fs::write(above.path().join("trace-5"), "a file").expect("written");
+        std::os::unix::fs::symlink(above.path().join("other"), above.path().join("trace-6")).expect("linked");
+        assert_eq!(earlier(&wanted), [1, 2, 3, 4, 10]);
+        // Killed, and killed long ago; nobody here has such a process.
+        let claim = |name: &str, ago: Duration| {
+            let file = above.path().join(name).join(CLAIM);
+            std::fs::write(&file, format!("{}\n\n", i32::MAX)).expect("written");
+            let then = SystemTime::now() - ago;
+            std::fs::File::options().write(true).open(file).and_then(|file| file.set_modified(then)).expect("set");
+        };
+        claim("trace", Duration::from_secs(3600));
+        claim("trace-2", Duration::from_secs(1));
+        std::fs::write(above.path().join("trace-3/notes.txt"), "mine").expect("written");
+        assert_eq!(remove_earlier(&wanted, 2), 1, "the first goes");
+        assert_eq!(earlier(&wanted), [2, 3, 4, 10]);
+        assert!(above.path().join("trace-3/notes.txt").exists());
+        assert!(above.path().join("trace-2/00-000000.mcity").exists(), "somebody may be at work there");
+        claim("trace-2", Duration::from_secs(3600));
+        assert_eq!((remove_earlier(&wanted, 3), earlier(&wanted)), (1, vec![3, 4, 10]));
+        assert_eq!((remove_earlier(&wanted, 3), remove_earlier(&wanted, 9)), (0, 0));
+        assert!(above.path().join("other/00-000000.mcity").exists());
+        assert_eq!(earlier(Path::new("/nowhere/trace")), Vec::<u32>::new());
+    }
+}

@@ -142,21 +142,24 @@ impl RecorderLock {
 pub struct WalkNumber {
     /// Its number in all walks; of a sample, that of the sample.
     pub number: u64,
-    /// The handle of the global reference that holds it in the dump; a multiple of 8.
-    pub handle: u64,
-    /// It stands for a class: dumps have those of linked classes alone.
-    pub is_class: bool,
+    /// Handle and kind, as they are written.
+    word: u64,
 }
 
 impl WalkNumber {
-    /// From its number and [`WalkNumber::word`].
-    fn of(number: u64, word: u64) -> WalkNumber {
-        WalkNumber { number, handle: word & !7, is_class: word & 1 != 0 }
+    /// The lowest bits of `handle` are no part of it; `is_class` where the object stands for a class.
+    pub fn new(number: u64, handle: u64, is_class: bool) -> WalkNumber {
+        WalkNumber { number, word: handle & !7 | u64::from(is_class) }
     }
 
-    /// Handle and kind, as they are written.
-    fn word(self) -> u64 {
-        self.handle & !7 | u64::from(self.is_class)
+    /// The handle of the global reference that holds it in the dump; a multiple of 8.
+    pub fn handle(self) -> u64 {
+        self.word & !7
+    }
+
+    /// Whether it stands for a class: dumps have those of linked classes alone.
+    pub fn is_class(self) -> bool {
+        self.word & 1 != 0
     }
 }
 
@@ -203,7 +206,7 @@ impl WalkNote {
         let mut file = io::BufWriter::new(private_file(&WalkNote::numbers(folder, number))?);
         for numbered in numbers {
             file.write_all(&numbered.number.to_le_bytes())?;
-            file.write_all(&numbered.word().to_le_bytes())?;
+            file.write_all(&numbered.word.to_le_bytes())?;
         }
         file.flush()
     }
@@ -211,7 +214,10 @@ impl WalkNote {
     /// The pairs of such a file; half a pair at its end is none.
     pub fn parse_numbers(bytes: &[u8]) -> impl Iterator<Item = WalkNumber> {
         let word = |pair: &[u8; 16], at| u64::from_le_bytes(std::array::from_fn(|i| pair[at + i]));
-        bytes.as_chunks::<16>().0.iter().map(move |pair| WalkNumber::of(word(pair, 0), word(pair, 8)))
+        bytes.as_chunks::<16>().0.iter().map(move |pair| {
+            let word_of = word(pair, 8);
+            WalkNumber::new(word(pair, 0), word_of, word_of & 1 != 0)
+        })
     }
 
     /// Writes the note: the dump is complete.
@@ -224,7 +230,7 @@ impl WalkNote {
         let late = self.late.map_or(String::new(), |late| format!(" {late}"));
         writeln!(file, "walk {} {} {} {}{late}", self.number, self.start, self.end, self.gcs)?;
         for link in &self.links {
-            writeln!(file, "{} {:x}", link.number, link.word())?;
+            writeln!(file, "{} {:x}", link.number, link.word)?;
         }
         file.flush()?;
         drop(file);
@@ -240,7 +246,8 @@ impl WalkNote {
         let mut note = WalkNote { number, start, end, gcs, late, links: Vec::new() };
         for line in lines {
             let (sample, handle) = line.split_once(' ')?;
-            note.links.push(WalkNumber::of(sample.parse().ok()?, u64::from_str_radix(handle, 16).ok()?));
+            let word = u64::from_str_radix(handle, 16).ok()?;
+            note.links.push(WalkNumber::new(sample.parse().ok()?, word, word & 1 != 0));
         }
         Some(note)
     }
@@ -402,7 +409,7 @@ mod tests {
     fn notes_and_status_come_back() {
         let folder = tempfile::tempdir().expect("a folder");
         private_folder(&folder.path().join(WALKS)).expect("made");
-        let number = |number, handle, is_class| WalkNumber { number, handle, is_class };
+        let number = WalkNumber::new;
         let note = WalkNote {
             number: 3,
             start: 5,

@@ -228,13 +228,30 @@ impl<'a> HeldSamples<'a> {
     fn hold_new(&mut self) -> usize {
         let new = self.recording.live.take_for_walk();
         let count = new.len();
-        self.held.reserve(count);
+        // No more than there are: a list that grows has room for as many again.
+        self.held.reserve_exact(count);
         for (sample, weak) in &new {
             // SAFETY: only this thread forgets references, and none before they are back.
             self.held.extend(unsafe { self.jni.keep(*weak) }.map(|global| (*sample, global)));
         }
         self.taken.push(new);
         count
+    }
+
+    /// Where they are in the dump, which is done: nothing is held any more. `class` is `java.lang.Class`.
+    fn links(&mut self, class: Option<jobject>) -> Vec<WalkNumber> {
+        let jni = self.jni;
+        let link = |(sample, global): (u64, jobject)| {
+            // SAFETY: this thread is ours, and attached; the class is a handle of it.
+            let is_class = class.is_some_and(|class| unsafe { jni.is_instance(global, class) });
+            // Dumps name the handle.
+            let link = WalkNumber::new(sample, global as u64, is_class);
+            // SAFETY: made by `hold_new`.
+            unsafe { jni.release(global) };
+            link
+        };
+        // As large as what is held, so it takes the place of that.
+        std::mem::take(&mut self.held).into_iter().map(link).collect()
     }
 
     /// Holds all there are. Holding many takes its time, in which others are made, and holding those takes less.
@@ -298,25 +315,15 @@ pub(crate) fn walk(
     let end = recording.now();
     // Newer VMs put the dump together while the program goes on already.
     let stood_still = when_it_stood_still(recording, &file).map_or(end, |at| at.clamp(start, end));
-    // Dumps name the handle, JNI puts marks into its lowest bits.
-    let handle = |global: jobject| global as u64 & !7;
-    // SAFETY: this thread is ours, and attached; the references are held until below.
+    // SAFETY: this thread is ours, and attached.
     let class = unsafe { jni.class(c"java/lang/Class") };
-    let linked_at = |(sample, global): &(u64, jobject)| WalkNumber {
-        number: *sample,
-        handle: handle(*global),
-        // SAFETY: as above.
-        is_class: class.is_some_and(|class| unsafe { jni.is_instance(*global, class) }),
-    };
-    let links = samples.held.iter().map(linked_at).collect();
+    let links = samples.links(class);
     if let Some(class) = class {
         // SAFETY: made above, and used no more.
         unsafe { jni.drop_local(class) };
     }
-    let numbered_at = |(numbered, global): &(NumberedObject, jobject)| WalkNumber {
-        number: numbered.number,
-        handle: handle(*global),
-        is_class: numbered.is_class,
+    let numbered_at = |(numbered, global): &(NumberedObject, jobject)| {
+        WalkNumber::new(numbered.number, *global as u64, numbered.is_class)
     };
     let numbers: Vec<WalkNumber> = numbered.iter().map(numbered_at).collect();
     for (_, global) in numbered {
@@ -420,10 +427,15 @@ mod tests {
 
     #[test]
     fn what_a_walk_holds_for_each_sample_is_what_the_page_says() {
-        // The list of what is kept grows, and so has room for up to twice as many. The note comes when that has gone, and takes as much.
-        let kept = 2 * size_of::<(u64, jobject)>();
+        // What is noted of them takes the place of what held them.
+        let (kept, noted) = (size_of::<(u64, jobject)>(), size_of::<WalkNumber>());
         let in_the_vm = size_of::<jobject>();
-        let bytes = kept + in_the_vm + size_of::<WalkNumber>();
+        assert_eq!(kept, noted);
+        let held: Vec<(u64, usize)> = (0..1000).map(|n| (n, 8)).collect();
+        let place = held.as_ptr() as usize;
+        let links: Vec<WalkNumber> = held.into_iter().map(|(n, at)| WalkNumber::new(n, at as u64, false)).collect();
+        assert_eq!((links.as_ptr() as usize, links.len()), (place, 1000));
+        let bytes = kept + in_the_vm;
         let page = std::fs::read_to_string(memory_city_testing::root().join("docs/recorder.md")).expect("the page");
         assert!(page.contains(&format!("as long as a walk lasts it is about {bytes} bytes more")), "{bytes}");
     }

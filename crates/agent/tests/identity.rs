@@ -49,16 +49,16 @@ impl<'a> Walked<'a> {
         let note = WalkNote::parse(&std::fs::read_to_string(&links).expect("a note")).expect("a note of ours");
         let numbers = std::fs::read(WalkNote::numbers(self.folder, self.walks)).unwrap_or_default();
         let numbers: Vec<WalkNumber> = WalkNote::parse_numbers(&numbers).collect();
-        let handles = note.links.iter().chain(&numbers).map(|n| n.handle).collect();
+        let handles = note.links.iter().chain(&numbers).map(|n| n.handle()).collect();
         let (heap, held) = hprof::load_held(&input, &handles, &Progress::new()).expect("a dump");
         let mut of = HashMap::new();
-        for WalkNumber { number, handle, .. } in &numbers {
-            if let Some(object) = held.get(handle) {
+        for (number, handle) in numbers.iter().map(|n| (&n.number, n.handle())) {
+            if let Some(object) = held.get(&handle) {
                 let first = of.entry(*object).or_insert(*number);
                 *first = *number.min(first);
             }
         }
-        let missing = numbers.iter().filter(|n| !n.is_class && !held.contains_key(&n.handle)).count();
+        let missing = numbers.iter().filter(|n| !n.is_class() && !held.contains_key(&n.handle())).count();
         if missing > 0 {
             // A dump in the midst of moving: the recording process says nothing of its objects.
             jvm::say(&format!("    walk {}: of {} numbers {missing} are not in the dump", self.walks, numbers.len()));

@@ -55,14 +55,14 @@ fn a_leak_shows_its_site_and_a_walk_finds_the_samples() {
         let note = WalkNote::parse(&note).expect("a note of ours");
         assert!(note.links.len() > 20 && note.end > note.start);
         let input = Input::open(&WalkNote::dump(&folder, walk), &Progress::new()).expect("a dump");
-        let handles = note.links.iter().map(|link| link.handle).collect();
+        let handles = note.links.iter().map(|link| link.handle()).collect();
         let (heap, held) = hprof::load_held(&input, &handles, &Progress::new()).expect("a dump");
         let samples: HashMap<u64, &SampleRow> = trace.samples.iter().map(|s| (s.id, s)).collect();
         let (mut mirrors, mut wrong) = (0, Vec::new());
         for link in &note.links {
             let sample = samples[&link.number];
-            assert_eq!(link.is_class, trace.class(sample) == "java.lang.Class", "{sample:?}");
-            let Some(object) = held.get(&link.handle) else {
+            assert_eq!(link.is_class(), trace.class(sample) == "java.lang.Class", "{sample:?}");
+            let Some(object) = held.get(&link.handle()) else {
                 assert_eq!(trace.class(sample), "java.lang.Class", "a sample is not in the dump: {sample:?}");
                 mirrors += 1;
                 continue;
@@ -374,7 +374,7 @@ fn at_rest(jdk: &Jdk, class_path: &str, folder: &Path, flags: &[&str]) {
         assert_eq!(counted["Resting$Entry"], 30_000, "{flags:?}");
         assert!(differing.len() <= 3, "{flags:?}: {differing:#?}");
 
-        let handles = note.links.iter().map(|link| link.handle).collect();
+        let handles = note.links.iter().map(|link| link.handle()).collect();
         let (heap, held) = hprof::load_held(&input, &handles, &Progress::new()).expect("a dump");
         let held: HashMap<u64, ObjectId> = held.into_iter().collect();
         let other = folder.join("other.hprof");
@@ -439,7 +439,7 @@ fn linked(folder: &Path, heap: &HeapState, note: &WalkNote, held: &HashMap<u64, 
     let (mut mirrors, mut wrong, mut right) = (0, Vec::new(), 0);
     for link in &note.links {
         let sample = samples[&link.number];
-        let Some(object) = held.get(&link.handle) else {
+        let Some(object) = held.get(&link.handle()) else {
             assert_eq!(trace.class(sample), "java.lang.Class", "{flags:?}: a sample is not in the dump: {sample:?}");
             mirrors += 1;
             continue;

@@ -122,11 +122,11 @@ fn take_walks(folder: &Path, taken: &mut TakenWalks) {
         let (file, dump) = (WalkNote::file(folder, number), WalkNote::dump(folder, number));
         let note = WalkNote::parse(&std::fs::read_to_string(&file).expect("a note")).expect("a note of ours");
         let input = Input::open(&dump, &Progress::new()).expect("a dump");
-        let handles = note.links.iter().map(|link| link.handle).collect();
+        let handles = note.links.iter().map(|link| link.handle()).collect();
         let (heap, held) = hprof::load_held(&input, &handles, &Progress::new()).expect("a dump");
         for link in note.links {
             let sample = link.number;
-            match held.get(&link.handle) {
+            match held.get(&link.handle()) {
                 Some(object) => {
                     let class = &heap.types()[heap.type_of(*object).0 as usize].name;
                     taken.linked.push((sample, class.clone()));

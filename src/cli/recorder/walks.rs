@@ -98,19 +98,19 @@ impl WalkTaker {
             remedy: "The walk is left out".into(),
         })?;
         let numbers = || WalkNote::parse_numbers(numbers.map_or(&[], |input| input.bytes()));
-        let handles = note.links.iter().copied().chain(numbers()).map(|object| object.handle).collect();
+        let handles = note.links.iter().copied().chain(numbers()).map(|object| object.handle()).collect();
         let (heap, held) = hprof::load_held(input, &handles, progress)?;
         let mut samples: Vec<_> =
-            note.links.iter().filter_map(|link| Some((*held.get(&link.handle)?, link.number))).collect();
+            note.links.iter().filter_map(|link| Some((*held.get(&link.handle())?, link.number))).collect();
         samples.sort_unstable();
         // An object that was met twice, which the VM does not rule out, is known by its first number.
         let mut identities: Vec<_> =
-            numbers().filter_map(|object| Some((*held.get(&object.handle)?, object.number))).collect();
+            numbers().filter_map(|object| Some((*held.get(&object.handle())?, object.number))).collect();
         identities.sort_unstable();
         identities.dedup_by_key(|(object, _)| *object);
         // All of them were held. Where some are not at the places that the dump says, it was written while a collector moved them: then
         // nothing is said of any, as those would look like others.
-        let missing = numbers().filter(|object| !object.is_class && !held.contains_key(&object.handle)).count();
+        let missing = numbers().filter(|object| !object.is_class() && !held.contains_key(&object.handle())).count();
         if missing > 0 {
             identities.clear();
             self.unnumbered += 1;
@@ -121,7 +121,8 @@ impl WalkTaker {
             gcs: u32::try_from(note.gcs).unwrap_or(u32::MAX),
             ..WalkStartRow::default()
         };
-        let lost_classes = note.links.iter().filter(|link| link.is_class && !held.contains_key(&link.handle)).count();
+        let lost_classes =
+            note.links.iter().filter(|link| link.is_class() && !held.contains_key(&link.handle())).count();
         let seen = SeenWalk {
             samples: &samples,
             identities: &identities,

@@ -130,12 +130,62 @@ impl SceneInput {
         true
     }
 
+    /// Where in the window the city is, be it one or several beside each other: as [`SceneInput::viewport`].
+    fn picture(&self) -> Option<[f32; 4]> {
+        let mut all = self.cells.iter().map(|cell| cell.viewport);
+        let Some(first) = all.next() else { return self.viewport };
+        let edges = |[left, top, wide, high]: [f32; 4]| [left, top, left + wide, top + high];
+        let [left, top, right, bottom] =
+            all.map(edges).fold(edges(first), |a, b| [a[0].min(b[0]), a[1].min(b[1]), a[2].max(b[2]), a[3].max(b[3])]);
+        Some([left, top, right - left, bottom - top])
+    }
+
+    /// Whether what is drawn covers all of [`SceneInput::picture`] in a target of this size: where several are beside each other, one may
+    /// be missing in the last row.
+    fn covers_picture(&self, width: u32, height: u32) -> bool {
+        let pixels = |viewport| {
+            let [_, _, wide, high] = SceneInput::place(viewport, width, height);
+            u64::from(wide) * u64::from(high)
+        };
+        let cells = self.cells.iter().map(|cell| pixels(Some(cell.viewport)));
+        self.cells.is_empty() || cells.sum::<u64>() == pixels(self.picture())
+    }
+
     /// The size of the smaller picture that is stretched, if one is.
     fn smaller(&self, width: u32, height: u32, samples: u32) -> Option<(u32, u32)> {
-        let [_, _, width, height] = SceneInput::place(self.viewport, width, height);
+        let [_, _, width, height] = SceneInput::place(self.picture(), width, height);
         let less = |side: u32| (side as f32 * self.sharpness).ceil() as u32;
-        let wanted = samples == 1 && self.cells.is_empty() && self.sharpness > 0.0 && self.sharpness < 1.0;
+        let wanted = samples == 1 && self.sharpness > 0.0 && self.sharpness < 1.0;
         Some((less(width), less(height))).filter(|&(w, h)| wanted && w > 0 && h > 0)
+    }
+
+    /// Draws the city, or several beside each other, into a pass over a target of this size; `within` is what of the window the target
+    /// shows.
+    fn draw(
+        &self,
+        renderer: &Renderer,
+        pass: &mut wgpu::RenderPass<'_>,
+        (width, height): (u32, u32),
+        within: [f32; 4],
+    ) {
+        let here = |[left, top, wide, high]: [f32; 4]| {
+            let [from_left, from_top, all_wide, all_high] = within;
+            [(left - from_left) / all_wide, (top - from_top) / all_high, wide / all_wide, high / all_high]
+        };
+        if self.view.is_none() {
+            return;
+        }
+        if self.cells.is_empty() {
+            if SceneInput::frame(self.viewport.map(here), pass, width, height) {
+                renderer.draw(pass, &self.plan);
+            }
+            return;
+        }
+        for (i, cell) in self.cells.iter().enumerate() {
+            if SceneInput::frame(Some(here(cell.viewport)), pass, width, height) {
+                renderer.draw_cell(pass, &self.plan, i, cell.cones);
+            }
+        }
     }
 }
 
@@ -289,11 +339,14 @@ impl GpuScene {
             input.painted.records.iter().filter(there).for_each(|new| renderer.write_paint(queue, new.at, new.paint));
             self.painted = input.painted.clone();
         }
-        if self.before != input.before.version && self.after == input.before.version {
+        // A step that is there at once has one state alone.
+        let stands = input.before.version == input.after.version;
+        renderer.set_stands(stands);
+        if !stands && self.before != input.before.version && self.after == input.before.version {
             renderer.turn();
             std::mem::swap(&mut self.before, &mut self.after);
         }
-        if self.before != input.before.version {
+        if !stands && self.before != input.before.version {
             renderer.write_before(device, queue, &input.before.records);
             self.before = input.before.version;
         }
@@ -384,29 +437,23 @@ fn scene_pass(
             })
             .forget_lifetime()
     };
-    let shows = input.view.is_some();
-    let here =
-        |pass: &mut wgpu::RenderPass<'_>, viewport| shows && SceneInput::frame(viewport, pass, all.width, all.height);
+    const WINDOW: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
     let (Some(smaller), Some(stretcher)) = (smaller, &scene.stretcher) else {
         let frame = scene.still.frame();
         let copied = frame == StillFrame::Copied;
         if !copied || repaint.parts().is_none() {
             let mut pass = begin(&mut context, colour, Some(&depth.0).filter(|_| !copied));
-            if !copied && input.cells.is_empty() && here(&mut pass, input.viewport) {
-                renderer.draw(&mut pass, &input.plan);
-            }
-            for (i, cell) in input.cells.iter().enumerate() {
-                if here(&mut pass, Some(cell.viewport)) {
-                    renderer.draw_cell(&mut pass, &input.plan, i, cell.cones);
-                }
+            if !copied {
+                input.draw(renderer, &mut pass, (all.width, all.height), WINDOW);
             }
         }
-        let city = WindowPart::of(SceneInput::place(input.viewport, all.width, all.height));
+        let city = WindowPart::of(SceneInput::place(input.picture(), all.width, all.height));
         let changed = repaint.parts().filter(|_| copied);
         let parts = changed.map_or(vec![city], |parts| parts.iter().map(|part| part.common(city)).collect());
         scene.still.copy(context.command_encoder(), target.main_texture(), &parts);
         return;
     };
+    let picture = input.picture();
     {
         let small = wgpu::RenderPassColorAttachment {
             view: &smaller.colour,
@@ -415,13 +462,10 @@ fn scene_pass(
             ops: wgpu::Operations { load: wgpu::LoadOp::Clear(wgpu::Color::BLACK), store: wgpu::StoreOp::Store },
         };
         let mut pass = begin(&mut context, small, Some(&smaller.depth));
-        pass.set_viewport(0.0, 0.0, smaller.size.0 as f32, smaller.size.1 as f32, 0.0, 1.0);
-        if shows {
-            renderer.draw(&mut pass, &input.plan);
-        }
+        input.draw(renderer, &mut pass, smaller.size, picture.unwrap_or(WINDOW));
     }
     let mut pass = begin(&mut context, colour, None);
-    if here(&mut pass, input.viewport) {
+    if input.view.is_some() && SceneInput::frame(picture, &mut pass, all.width, all.height) {
         stretcher.draw(&mut pass, smaller);
     }
 }

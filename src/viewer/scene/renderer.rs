@@ -75,6 +75,8 @@ pub struct Renderer {
     boxes: GpuColumn,
     before: GpuColumn,
     after: GpuColumn,
+    /// The states after the step are those before it too.
+    stands: bool,
     cones: GpuColumn,
     over: GpuColumn,
     cells: Vec<GpuColumn>,
@@ -126,6 +128,7 @@ impl Renderer {
             boxes: GpuColumn::new("boxes"),
             before: GpuColumn::new("states before the step"),
             after: GpuColumn::new("states after the step"),
+            stands: false,
             cones: GpuColumn::new("cones"),
             over: GpuColumn::new("over plots"),
             cells: Vec::new(),
@@ -164,6 +167,11 @@ impl Renderer {
     /// The states the step leads to.
     pub fn write_after(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[PlotState]) {
         self.after.write(device, queue, states);
+    }
+
+    /// Whether the step starts from the states that it leads to: what was written of those before it is not drawn.
+    pub fn set_stands(&mut self, stands: bool) {
+        self.stands = stands;
     }
 
     /// Makes the states after the last step those before the next one: no upload.
@@ -205,10 +213,11 @@ impl Renderer {
 
     /// Draws into a pass whose depth was cleared to 0.
     pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan) {
-        self.draw_boxes(pass, plan, [&self.before, &self.after], self.knows_pixels, &|pass| self.draw_cones(pass));
-        let count = plan.boxes.min(self.boxes.count).min(self.before.count).min(self.after.count).min(self.over.count);
+        let before = if self.stands { &self.after } else { &self.before };
+        self.draw_boxes(pass, plan, [before, &self.after], self.knows_pixels, &|pass| self.draw_cones(pass));
+        let count = plan.boxes.min(self.boxes.count).min(before.count).min(self.after.count).min(self.over.count);
         if let (Some(boxes), Some(before), Some(after), Some(over), 1..) =
-            (&self.boxes.buffer, &self.before.buffer, &self.after.buffer, &self.over.buffer, count)
+            (&self.boxes.buffer, &before.buffer, &self.after.buffer, &self.over.buffer, count)
         {
             for (slot, buffer) in (0..).zip([boxes, before, after, over]) {
                 pass.set_vertex_buffer(slot, buffer.slice(..));

@@ -18,6 +18,8 @@ struct StillKey {
     record: ViewRecord,
     plan: Arc<DrawPlan>,
     viewport: Option<[f32; 4]>,
+    /// Where which time is beside which, by the version of its states, and whether cones are in it.
+    cells: Vec<([f32; 4], u64, bool)>,
 }
 
 impl StillKey {
@@ -29,7 +31,12 @@ impl StillKey {
             && input.view.as_ref().is_some_and(same_record)
             && Arc::ptr_eq(&self.plan, &input.plan)
             && self.viewport == input.viewport
+            && self.cells.iter().copied().eq(cells(input))
     }
+}
+
+fn cells(input: &SceneInput) -> impl Iterator<Item = ([f32; 4], u64, bool)> {
+    input.cells.iter().map(|cell| (cell.viewport, cell.states.version, cell.cones))
 }
 
 fn versions(input: &SceneInput) -> [u64; 6] {
@@ -75,15 +82,15 @@ impl StillCity {
         format: wgpu::TextureFormat,
     ) {
         self.frame = StillFrame::Drawn;
-        let record =
-            input.view.filter(|_| input.cells.is_empty() && (input.sharpness <= 0.0 || input.sharpness >= 1.0));
+        let record = input.view.filter(|_| input.sharpness <= 0.0 || input.sharpness >= 1.0);
         let Some(record) = record else {
             self.forget();
             return;
         };
         if !self.last.as_ref().is_some_and(|last| last.is(input, view, size)) {
             let (versions, plan) = (versions(input), Arc::clone(&input.plan));
-            self.last = Some(StillKey { view, size, versions, record, plan, viewport: input.viewport });
+            let cells = cells(input).collect();
+            self.last = Some(StillKey { view, size, versions, record, plan, viewport: input.viewport, cells });
             self.holds = false;
         } else if self.holds {
             self.frame = StillFrame::Copied;

@@ -77,7 +77,7 @@ pub(super) fn prepare_repaint(
     let ready = pipelines.is_some_and(|all| all.0.values().all(|&one| cache.get_render_pipeline(one).is_some()))
         && textures.handles().all(|(_, image)| images.get(image).is_some());
     let (Some(input), Ok((camera, target, &Msaa::Off)), true) = (input, views.single(), ready) else { return };
-    if input.unseen || input.whole || !input.cells.is_empty() || scene.renderer.is_none() {
+    if input.unseen || input.whole || scene.renderer.is_none() {
         return;
     }
     let mut panels = panels.iter_mut().filter(|(_, of, _)| of.0 == camera);
@@ -87,7 +87,11 @@ pub(super) fn prepare_repaint(
         return;
     };
     let size = target.main_texture().size();
-    let city = input.view.map_or([0; 4], |_| SceneInput::place(input.viewport, size.width, size.height));
+    // What is left of the last row stays as it was, and panels over it would be drawn twice.
+    if !input.covers_picture(size.width, size.height) {
+        return;
+    }
+    let city = input.view.map_or([0; 4], |_| SceneInput::place(input.picture(), size.width, size.height));
     let mut used: Vec<_> = textures.handles().map(|(_, image)| image).collect();
     used.sort_unstable();
     let texture = wgpu::Texture::clone(target.main_texture());

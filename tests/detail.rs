@@ -20,6 +20,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+#[path = "detail/moving.rs"]
+mod moving;
 #[path = "detail/repaint.rs"]
 mod repaint;
 
@@ -366,103 +368,4 @@ fn while_it_moves_the_city_is_drawn_half_as_fine_and_in_full_soon_after() {
     let (coarse, fine) = (noise(last), noise(&whole));
     assert!(coarse < 0.85 * fine && coarse > 0.2 * fine, "{coarse} after {fine}");
     assert!(noise(&still) > coarse);
-}
-
-/// Where the boxes of a city are: middles and half sides by what they show.
-fn places(studio: &mut Studio) -> HashMap<String, [f32; 4]> {
-    let world = studio.app().world();
-    let city = world.resource::<Shown>().0.as_ref().expect("a city");
-    let of = |i: usize| {
-        let target = city.target_of_box(i)?;
-        let name = match target {
-            memory_city::viewer::selection::Target::Node(node) => city.timeline.key(node),
-            memory_city::viewer::selection::Target::More(parent) => format!("more of {}", city.timeline.key(parent)),
-        };
-        Some((name, city.boxes.records[i].cell))
-    };
-    (0..city.boxes.records.len()).filter_map(of).collect()
-}
-
-#[test]
-fn on_a_ground_divided_anew_buildings_go_to_their_places() {
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-data/person-leak");
-    let settings = Settings { labels: false, ..Settings::default() };
-    let mut studio = Studio::new(SIZE, 1).expect("a GPU, if only in software");
-    let draft = open_document(&[sample], &settings, &views::preparations(&settings), &Progress::new());
-    studio.show(draft.expect("it opens"));
-    with_even_frames(&mut studio);
-    for reduced in [false, true] {
-        let world = studio.app().world_mut();
-        world.resource_mut::<Settings>().reduced_motion = reduced;
-        world.resource_mut::<Settings>().compare_with(Some(0));
-        world.resource_mut::<Clock>().jump(3);
-        // What this asks for besides comes first.
-        (0..40).for_each(|_| studio.frame());
-        let before = places(&mut studio);
-        let layout = |studio: &mut Studio| studio.app().world().resource::<Shown>().0.as_ref().map(|city| city.layout);
-        let was = layout(&mut studio);
-        studio.app().world_mut().write_message(Action::ReLayout);
-        let begun = Instant::now();
-        while layout(&mut studio) == was {
-            studio.frame();
-            assert!(begun.elapsed() < Duration::from_secs(60), "never laid out anew");
-        }
-        // From the frame in which it came, until all stand in their places.
-        let mut seen = vec![places(&mut studio)];
-        let stands = |studio: &mut Studio| {
-            studio.app().world().resource::<Shown>().0.as_ref().is_some_and(|city| city.boxes.version == city.layout)
-        };
-        while !stands(&mut studio) {
-            studio.frame();
-            seen.push(places(&mut studio));
-            assert!(seen.len() < 200, "it ends");
-        }
-        let after = seen.last().expect("frames").clone();
-        if reduced {
-            assert_eq!(seen.len(), 1, "there at once");
-            continue;
-        }
-        assert!((30..70).contains(&seen.len()), "{} frames of {FRAME:?}", seen.len());
-        let (mut moved, mut came) = (0, 0);
-        for (name, to) in &after {
-            let Some(from) = before.get(name) else {
-                // What had no plot grows out of its place.
-                came += 1;
-                let sides: Vec<f32> = seen.iter().map(|places| places[name][2]).collect();
-                assert!(sides[0] <= 0.01 * to[2] && sides.is_sorted(), "{name}: {sides:?}");
-                continue;
-            };
-            let way = [to[0] - from[0], to[1] - from[1]];
-            let length = way[0].hypot(way[1]);
-            let mut last = 0.0;
-            for (frame, places) in seen.iter().enumerate() {
-                let at = places[name];
-                let along = [at[0] - from[0], at[1] - from[1]];
-                if length < 1e-3 {
-                    assert!(along[0].hypot(along[1]) < 1e-3, "{name} stays");
-                    continue;
-                }
-                let share = (along[0] * way[0] + along[1] * way[1]) / (length * length);
-                let aside = (along[0] * way[1] - along[1] * way[0]).abs() / length;
-                assert!(aside < 1e-3 * length.max(1.0), "{name}, frame {frame}: {aside} beside its way");
-                assert!((-1e-4..=1.0001).contains(&share), "{name}, frame {frame}: {share}");
-                // No step back, and none that jumps: the quickest frame takes 1.5 times its part of the time.
-                let step = share - last;
-                assert!((-1e-4..0.05).contains(&step), "{name}, frame {frame}: from {last} to {share}");
-                last = share;
-            }
-            assert!(length < 1e-3 || last > 0.9999, "{name} ends at {last} of its way");
-            moved += usize::from(length > 1.0);
-        }
-        assert!(moved > 40, "{moved} buildings and districts moved, {came} came");
-        let gone = before.keys().filter(|name| !after.contains_key(*name)).count();
-        assert!(gone < before.len() / 4, "most are in both: {gone} of {} are gone", before.len());
-        // Back to the ground of all times, for the second round.
-        let was = layout(&mut studio);
-        studio.app().world_mut().write_message(Action::ReLayout);
-        while layout(&mut studio) == was || !stands(&mut studio) {
-            studio.frame();
-            assert!(begun.elapsed() < Duration::from_secs(120), "never laid out anew");
-        }
-    }
 }

@@ -43,7 +43,7 @@ pub(super) fn paint(painter: &Painter, city: &City, clip_from_world: Mat4, pictu
         _ => (right.1, -1.0),
     };
     // Heights count from the ground that most buildings stand on: that of the innermost district.
-    let ground = city.plan.plots.iter().map(|plot| plot.ground()).fold(0.0, f64::max);
+    let ground = city.highest_ground;
     let at = |height: f64| project(clip_from_world, Vec3::new(x, (ground + height) as f32, z), picture);
     let (Some(low), Some(high)) = (at(0.0), at(highest.height)) else { return };
     // Seen from above an axis would be a point.

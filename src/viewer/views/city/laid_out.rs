@@ -49,6 +49,13 @@ struct MadeTime {
     colours: ColourHistogram,
 }
 
+/// What follows from the layout alone, whatever it looks like.
+struct Ranked {
+    nameable: Arc<Nameable>,
+    beside: Arc<[u64]>,
+    changes: Option<Arc<ChangesByTime>>,
+}
+
 /// One city: a timeline laid out under some settings.
 pub struct City {
     /// The trees over time.
@@ -85,6 +92,8 @@ pub struct City {
     pub growing: Vec<NodeId>,
     /// By time: how much of the heap, in what areas measure, has no building, since it is in groups that have groups of their own.
     pub(super) beside: Arc<[u64]>,
+    /// The highest ground that buildings stand on, world units.
+    pub(super) highest_ground: f64,
     /// The settings it was made with.
     pub made_with: Settings,
 }
@@ -97,6 +106,11 @@ impl City {
         let part = settings.part_in(timeline);
         let plan = Arc::new(CityPlan::of_part(timeline, &settings.city_config(), part));
         Self::with_plan(Arc::clone(timeline), plan, &settings, None)
+    }
+
+    /// Whether what is computed for all plots takes longer than a frame may.
+    pub(super) fn is_large(&self) -> bool {
+        self.plan.plots.len() >= LARGE
     }
 
     /// The city of what has come: on the ground there is, when it goes on from what stands there.
@@ -116,23 +130,16 @@ impl City {
         }
     }
 
-    fn with_plan(timeline: Arc<Timeline>, plan: Arc<CityPlan>, settings: &Settings, like: Option<&City>) -> Self {
-        let nameable = match like {
-            Some(city) => Arc::clone(&city.nameable),
-            None => Arc::new(nameable_of(&plan, &timeline)),
-        };
-        let beside = match like {
-            Some(city) => Arc::clone(&city.beside),
-            // Of further metrics sums say nothing: a group retains more than what is in it.
-            None if matches!(settings.metric, Metric::Bytes | Metric::Objects) => {
-                timeline.beside_leaves(settings.metric).into()
-            }
-            None => Arc::default(),
-        };
-        let changes = match like {
-            Some(city) => city.changes.clone(),
-            None => (plan.plots.len() >= LARGE).then(|| Arc::new(city::changes_for_steps(&plan, &timeline))),
-        };
+    fn with_plan(timeline: Arc<Timeline>, plan: Arc<CityPlan>, settings: &Settings, like: Option<Ranked>) -> Self {
+        let Ranked { nameable, beside, changes } = like.unwrap_or_else(|| Ranked {
+            nameable: Arc::new(nameable_of(&plan, &timeline)),
+            beside: match settings.metric {
+                Metric::Bytes | Metric::Objects => timeline.beside_leaves(settings.metric).into(),
+                // Of further metrics sums say nothing: a group retains more than what is in it.
+                _ => Arc::default(),
+            },
+            changes: (plan.plots.len() >= LARGE).then(|| Arc::new(city::changes_for_steps(&plan, &timeline))),
+        });
         let appearance = Arc::new(Appearance::new(&plan, &timeline, &settings.look()));
         let solid_plots = appearance.opaque();
         let levels = plan.districts.iter().map(|d| d.level).max().unwrap_or(0) + 1;
@@ -180,7 +187,9 @@ impl City {
         named_mores.sort_by(|&a, &b| largest_first(&plan.plots[a].cell, &plan.plots[b].cell));
         named_mores.truncate(MOST_NAMED.1);
         let boxes = Versioned::new(boxes);
+        let highest_ground = plan.plots.iter().map(|plot| plot.ground()).fold(0.0, f64::max);
         City {
+            highest_ground,
             growing,
             nameable,
             timeline,
@@ -203,9 +212,15 @@ impl City {
         }
     }
 
-    /// The same layout under another look.
-    pub(super) fn with_look(&self, settings: &Settings) -> Self {
-        Self::with_plan(Arc::clone(&self.timeline), Arc::clone(&self.plan), settings, Some(self))
+    /// The same layout under another look: what makes it, wherever that is done.
+    pub(super) fn with_look(&self, settings: Settings) -> impl FnOnce() -> City + Send + use<> {
+        let (timeline, plan) = (Arc::clone(&self.timeline), Arc::clone(&self.plan));
+        let ranked = Ranked {
+            nameable: Arc::clone(&self.nameable),
+            beside: Arc::clone(&self.beside),
+            changes: self.changes.clone(),
+        };
+        move || City::with_plan(timeline, plan, &settings, Some(ranked))
     }
 
     /// Draws the see-through boxes in the opposite order. The picture must not change: a test holds it to that.
@@ -374,6 +389,9 @@ impl City {
 
     /// The same target in another city of the same program.
     pub(super) fn same_in(&self, target: Target, other: &City) -> Option<Target> {
+        if Arc::ptr_eq(&self.timeline, &other.timeline) {
+            return Some(target);
+        }
         let same = |node| other.timeline.find(&self.timeline.key(node));
         Some(match target {
             Target::Node(node) => Target::Node(same(node)?),
@@ -419,4 +437,39 @@ fn nameable_of(plan: &CityPlan, timeline: &Timeline) -> Nameable {
 
 fn cell(rect: &city::Rect) -> [f32; 4] {
     [(rect.x + rect.w / 2.0) as f32, (rect.y + rect.h / 2.0) as f32, (rect.w / 2.0) as f32, (rect.h / 2.0) as f32]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_analysis::group::MemoryTree;
+    use memory_city_analysis::timeline::{Amount, TimePoint};
+
+    /// A cut frees a quarter of one, all of another and nothing of the third; a fourth is not there yet.
+    #[test]
+    fn the_legend_of_a_cut_counts_what_stands_by_what_would_be_freed() {
+        let trees = [3usize, 4].map(|there| {
+            let mut tree = MemoryTree::new();
+            for i in 0..there {
+                let leaf = tree.child(0, &"Type".into(), &format!("T{i}").as_str().into());
+                tree.add_up(&[leaf as u32], Amount { objects: 1, bytes: 100 });
+            }
+            tree
+        });
+        let timeline = Arc::new(Timeline::from_trees(vec![TimePoint::default(); 2], &trees));
+        let mut city = City::new(&timeline, &Settings::default());
+        let node = |name: &str| timeline.nodes().find(|&node| timeline.name(node) == name).expect("it is there");
+        let mut shares = HashMap::from([(node("T0"), 0.25), (node("T1"), 1.0), (node("T3"), 1.0)]);
+        let part =
+            |share: f32| ((share.sqrt() * ColourHistogram::PARTS as f32) as usize).min(ColourHistogram::PARTS - 1);
+        let told = |counted: &ColourHistogram| [0.0, 0.25, 1.0].map(|share| counted.counts[part(share)]);
+        let first = city.freed(0, 1, &shares);
+        assert_eq!((told(&first), first.buildings()), ([1, 1, 1], 3));
+        let second = city.freed(1, 1, &shares);
+        assert_eq!((told(&second), second.buildings()), ([1, 1, 2], 4));
+        // Another cut has another version, and is counted anew.
+        shares.remove(&node("T1"));
+        assert_eq!(told(&city.freed(1, 1, &shares)), [1, 1, 2], "the same cut");
+        assert_eq!(told(&city.freed(1, 2, &shares)), [2, 1, 1]);
+    }
 }

@@ -222,7 +222,8 @@ fn closed(_: On<Closed>, mut shown: ResMut<Shown>, mut moving: ResMut<Moving>, m
     (*moving, *laying) = Default::default();
 }
 
-/// Lays the city out anew when the settings it depends on change; what is shown stays until the next is ready.
+/// Lays the city out anew when the settings it depends on change, and gives it another look; what is shown stays until the next is
+/// ready. A look of few buildings is there at once.
 fn follow_settings(
     document: Res<Document>,
     settings: Res<Settings>,
@@ -239,9 +240,11 @@ fn follow_settings(
         match outcome {
             Ok(mut city) if revision == document.revision() => {
                 let tallest = city.tallest();
-                match shown.0.as_ref().is_some_and(|before| before.plan.part() != city.plan.part()) {
-                    true => rig.show_city(tallest),
-                    false => rig.laid_out_anew(tallest, false, |pose| city.buries(pose.eye, clock.time)),
+                match shown.0.as_ref() {
+                    // Another look at the same.
+                    Some(before) if Arc::ptr_eq(&before.plan, &city.plan) => {}
+                    Some(before) if before.plan.part() != city.plan.part() => rig.show_city(tallest),
+                    _ => rig.laid_out_anew(tallest, false, |pose| city.buries(pose.eye, clock.time)),
                 }
                 let before = shown.0.as_mut().filter(|before| before.made_with.window != city.made_with.window);
                 if let Some(before) = before {
@@ -265,8 +268,13 @@ fn follow_settings(
         laying.0 = Some((document.revision(), wanted, job));
         awake.keep_if(true);
     } else if !laying.active() && (city.made_with.look() != settings.look() || city.made_with.theme != settings.theme) {
-        let city = city.with_look(&wanted);
-        shown.0 = Some(city);
+        let make = city.with_look(wanted.clone());
+        if city.is_large() {
+            laying.0 = Some((document.revision(), wanted, Job::behind_frames(move |_| make())));
+            awake.keep_if(true);
+        } else {
+            shown.0 = Some(make());
+        }
     }
 }
 

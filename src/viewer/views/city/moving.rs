@@ -1,4 +1,6 @@
 //! Buildings on the way from their old places to their new ones, when the ground was divided anew.
+//!
+//! Of very many, those are drawn that are drawn alone where they go; what is a block there grows out of its place.
 
 use super::laid_out::{City, Shown};
 use crate::viewer::app::Awake;
@@ -6,6 +8,7 @@ use crate::viewer::scene::Versioned;
 use crate::viewer::scene::records::BoxRecord;
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
+use rayon::prelude::*;
 
 /// The buildings that are on the way, if any.
 #[derive(Resource, Default)]
@@ -21,22 +24,28 @@ struct Journey {
 
 /// Seconds a building takes to its new place.
 const MOVE: f32 = 0.9;
-/// More buildings than that jump.
-const MOST_MOVING: usize = 200_000;
+/// Where there are more boxes than that, those of them that are part of a block where they go are not drawn on the way.
+pub(super) const MOST_ALONE: usize = 200_000;
+/// Boxes that one core takes at a time.
+const OF_A_CORE: usize = 1 << 14;
 
 impl Moving {
     /// From where each box of the new city comes, as large as it is drawn at the shown time.
     pub fn between(before: &mut City, city: &mut City, time: usize) -> Moving {
         let to = city.boxes.clone();
-        if to.records.len() > MOST_MOVING {
-            return Moving(None);
-        }
+        let has_blocks = to.records.len() > MOST_ALONE;
         let at = |city: &mut City| city.states(time.min(city.times().saturating_sub(1)));
         let (was, is) = (at(before), at(city));
         let (before, city) = (&*before, &*city);
-        let from = to.records.iter().enumerate().map(|(i, record)| {
-            // Blocks are not drawn while anything moves.
-            let Some(target) = city.target_of_box(i) else { return *record };
+        let out_of_its_place = |record: &BoxRecord| {
+            let [x, z, ..] = record.cell;
+            BoxRecord { cell: [x, z, 0.0, 0.0], ..*record }
+        };
+        let from = to.records.par_iter().enumerate().with_min_len(OF_A_CORE).map(|(i, record)| {
+            let Some(target) = city.target_of_box(i) else {
+                // A block, which is drawn where there are many.
+                return if has_blocks { out_of_its_place(record) } else { *record };
+            };
             let same = city.same_in(target, before);
             match same.and_then(|target| before.box_of(target)) {
                 Some(old) => {
@@ -51,7 +60,7 @@ impl Moving {
                     BoxRecord { cell: [x, z, half_x * factor, half_z * factor], ..*record }
                 }
                 // What is new grows out of its place.
-                None => BoxRecord { cell: [record.cell[0], record.cell[1], 0.0, 0.0], ..*record },
+                None => out_of_its_place(record),
             }
         });
         Moving(Some(Journey { from: from.collect(), to, layout: city.layout, progress: 0.0 }))
@@ -84,6 +93,6 @@ pub fn move_buildings(
     let x = journey.progress;
     let eased = x * x * (3.0 - 2.0 * x);
     let mix = |a: [f32; 4], b: [f32; 4]| std::array::from_fn(|i| a[i] + (b[i] - a[i]) * eased);
-    let pairs = journey.from.iter().zip(journey.to.records.iter());
+    let pairs = journey.from.par_iter().zip(journey.to.records.par_iter()).with_min_len(OF_A_CORE);
     city.boxes = Versioned::new(pairs.map(|(a, b)| BoxRecord { cell: mix(a.cell, b.cell), ..*b }).collect());
 }

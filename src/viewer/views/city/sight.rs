@@ -3,6 +3,7 @@
 
 use super::fly::CameraRig;
 use super::laid_out::City;
+use super::moving::MOST_ALONE;
 use super::sharpness::Sharpness;
 use crate::viewer::scene::renderer::DrawPlan;
 use glam::Mat4;
@@ -22,7 +23,7 @@ const COARSER: f32 = 1.5;
 #[derive(Clone, PartialEq)]
 pub(super) struct SightKey {
     layout: u64,
-    /// Boxes that stand elsewhere than the layout says: nothing is known of where they are.
+    /// Boxes stand elsewhere than the layout says: all are drawn, but of very many those alone that are where they go.
     moving: bool,
     smallest: f32,
     clip_from_world: Mat4,
@@ -121,7 +122,7 @@ fn choose(city: &City, rig: &CameraRig, key: &SightKey) -> DrawPlan {
     let as_boxes = |range: Range<usize>| range.start as u32..range.end as u32;
     let mut plan =
         DrawPlan { boxes: order.boxes() as u32, opacity: key.opacity, shadows: key.shadows, ..DrawPlan::default() };
-    if key.moving {
+    if key.moving && city.boxes.records.len() <= MOST_ALONE {
         plan.solid.push(as_boxes(order.opaque()));
         plan.slabs.push(0..order.districts() as u32);
         plan.clear.push(as_boxes(order.see_through()));

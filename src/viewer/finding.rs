@@ -53,6 +53,8 @@ pub struct LeakPlace {
     pub others: u64,
     /// What a person must know about it.
     pub notes: Vec<String>,
+    /// Since when it grows: between these two points in time it had its first twentieth of all that it grew.
+    pub since: Option<(usize, usize)>,
     /// How many points in time it was found in, where there may be more by now.
     pub until: Option<usize>,
 }
@@ -222,6 +224,10 @@ impl LeakPlace {
             false => (text("entries_first"), text("entries")),
         };
         let left_out = table.left_out.as_ref().map_or(0, |(n, _)| *n);
+        let time = |id: &str| match cell(id) {
+            Some(Cell::Number(time)) => usize::try_from(time.checked_sub(1)?).ok(),
+            _ => None,
+        };
         Some(LeakPlace {
             place: text("place"),
             elements: text("elements"),
@@ -234,6 +240,7 @@ impl LeakPlace {
             owner: text("owner"),
             others: table.rows.len() as u64 - 1 + left_out,
             notes: findings.notes.clone(),
+            since: time("since").zip(time("grown_at")),
             until: None,
         })
     }

@@ -162,7 +162,7 @@ impl Analysis for Leak {
                     .to_owned(),
             );
         }
-        let rows = listed.iter().zip(&examples).map(|(point, example)| row(history, point, example, grew)).collect();
+        let rows = listed.iter().zip(&examples).map(|(point, example)| row(&looked, point, example, grew)).collect();
         let left_out = Some(((points.len() - listed.len()) as u64, "places that grow".to_owned()));
         let table = ResultTable {
             header: TableHeader {
@@ -371,12 +371,22 @@ fn columns() -> Vec<Column> {
         ),
         Column::new("entries", "Entries", objects, "Elements of the last collection on the path, at last"),
         Column::new("course", "Course", CellKind::Text, "How it grows: lasting, paused, or in the last step alone"),
+        Column::new(
+            "since",
+            "Since",
+            objects,
+            "The last point in time looked at, counted from 1, at which there was no more than a twentieth of the growth",
+        ),
+        Column::new("grown_at", "Grown at", objects, "The next that was looked at: there was more by then"),
         Column::new("path", "Path", CellKind::Text, "From the GC root to it, by fields"),
         Column::new("owner", "Owner", CellKind::Text, "The key of the place when grouped by owner"),
     ]
 }
 
-fn row(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bool) -> Row {
+fn row(looked: &Looked, point: &Accumulation, example: &Example, grew: bool) -> Row {
+    let history = &looked.history;
+    let since = looked.grows_between(point.place).filter(|_| grew);
+    let time = |at: Option<usize>| at.map_or(Cell::Empty, |at| Cell::Number(at as u64 + 1));
     let entries = |count: Option<u64>| count.map_or(Cell::Empty, Cell::Number);
     let (first, last) = point.bytes;
     Row {
@@ -392,6 +402,8 @@ fn row(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bo
             entries(example.filled.and_then(|(first, _)| first)),
             entries(example.filled.map(|(_, last)| last)),
             if grew { Cell::Text(point.course.title().into()) } else { Cell::Empty },
+            time(since.map(|(from, _)| from)),
+            time(since.map(|(_, next)| next)),
             example.path.as_ref().map_or(Cell::Empty, |path| Cell::Text(path.text())),
             Cell::Text(owner_key(history, point.place)),
         ],

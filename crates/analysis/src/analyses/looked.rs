@@ -5,6 +5,7 @@ use crate::group::Reads;
 use crate::ownership::holders::place_text;
 use crate::ownership::{
     Accumulation, AccumulationRules, Course, OwnerHistory, accumulations, filled_between, filled_once,
+    grows_between,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{History, OwnersOfTime, Source, Unit};
@@ -125,6 +126,15 @@ impl Looked {
         let (from, until) = filled_between(&bytes);
         let label = |at: usize| self.times.get(at).map_or("?", |&t| document.timeline().points()[t].label.as_str());
         (label(from).to_owned(), label(until).to_owned())
+    }
+
+    /// Since when a place grows: the last point in time that was looked at at which it had no more than a twentieth of its growth, and the
+    /// next. `None` where it does not grow.
+    pub fn grows_between(&self, place: u32) -> Option<(usize, usize)> {
+        let held = &self.history.places()[place as usize].held;
+        let bytes: Vec<u64> = held.iter().map(|h| h.total.bytes).collect();
+        let (from, next) = grows_between(&bytes)?;
+        Some((*self.times.get(from)?, *self.times.get(next)?))
     }
 
     /// What was filled once, what grew most first.

@@ -126,6 +126,18 @@ pub fn filled_between(bytes: &[u64]) -> (usize, usize) {
     (from.min(until), until)
 }
 
+/// Of all growth; what has no more has not begun to grow. As in a [`crate::analyses::Verdict`].
+const LITTLE: f64 = 0.05;
+
+/// Since when it grows: the last point in time at which there was no more than a twentieth of the growth, and the next. `None` where it
+/// does not grow.
+pub fn grows_between(bytes: &[u64]) -> Option<(usize, usize)> {
+    let (&first, &last) = (bytes.first()?, bytes.last()?);
+    let little = first as f64 + LITTLE * last.checked_sub(first).filter(|&grown| grown > 0)? as f64;
+    let from = bytes.iter().rposition(|&b| b as f64 <= little)?;
+    Some((from, (from + 1).min(bytes.len() - 1)))
+}
+
 /// The longest time without growth between two with some; `None` where it grew in one go.
 fn longest_gap(grows: &[bool]) -> Option<usize> {
     let places: Vec<usize> = grows.iter().enumerate().filter(|(_, grows)| **grows).map(|(at, _)| at).collect();
@@ -134,7 +146,7 @@ fn longest_gap(grows: &[bool]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Course, course, filled_between};
+    use super::{Course, course, filled_between, grows_between};
     use proptest::prelude::*;
 
     fn of(bytes: &[u64]) -> Course {
@@ -185,6 +197,14 @@ mod tests {
         assert_eq!(filled_between(&[10, 10, 10, 10, 90, 90, 90]), (3, 4));
         assert_eq!(filled_between(&[10, 10, 30, 60, 90, 90, 91]), (1, 4));
         assert_eq!(filled_between(&[10, 90, 90]), (0, 1));
+    }
+
+    #[test]
+    fn it_is_said_since_when_it_grows() {
+        assert_eq!(grows_between(&[10, 10, 10, 30, 60, 90]), Some((2, 3)));
+        assert_eq!(grows_between(&[10, 30, 60, 90]), Some((0, 1)));
+        assert_eq!(grows_between(&[10, 60, 12, 90]), Some((2, 3)), "what it lost again does not count");
+        assert_eq!((grows_between(&[90, 10]), grows_between(&[7, 7]), grows_between(&[])), (None, None, None));
     }
 
     proptest! {

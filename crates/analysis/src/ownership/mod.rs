@@ -62,7 +62,7 @@ mod wide_tests;
 pub(crate) use accumulation::ends;
 pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations, filled_once};
 pub use course::Course;
-pub(crate) use course::filled_between;
+pub(crate) use course::{filled_between, grows_between};
 pub use filling::Filled;
 pub(crate) use filling::has_elements;
 pub use freed::Freed;

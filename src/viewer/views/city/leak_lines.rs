@@ -47,13 +47,14 @@ pub(super) fn of(leak: &LeakPlace, timeline: &Timeline, since: Option<usize>) ->
     LeakLines { place, below, sentence, brief }
 }
 
-/// The point in time from which a place grows, where the trees tell. Linear in the groups.
+/// The point in time from which a place grows. Linear in the groups.
 ///
-/// A place with most of all growth grows since what grows most does. Of another the trees say so where they are grouped by owner, and
-/// else by the types of what it fills up with.
+/// The analysis knows between which of the times that it looked at that is; at which of those between them the trees tell: a place with most
+/// of all growth grows since what grows most does. Of another the trees say so where they are grouped by owner, and else by the types of what
+/// it fills up with. Where none of these lies between the two, it is the first of them.
 pub(super) fn since(leak: &LeakPlace, timeline: &Timeline, verdict: &Verdict) -> Option<usize> {
-    let most = verdict.since.filter(|_| leak.share > 0.5);
-    most.or_else(|| grows_from(timeline, &[timeline.find(&leak.owner)?])).or_else(|| {
+    let known = |t: &usize| leak.since.is_none_or(|(from, next)| (from..next.max(from + 1)).contains(t));
+    let by_types = || {
         let types = types(&leak.elements);
         // Of groups inside each other that have one name, the outer one has all.
         let is_one = |node: NodeId| types.contains(&timeline.name(node));
@@ -61,7 +62,10 @@ pub(super) fn since(leak: &LeakPlace, timeline: &Timeline, verdict: &Verdict) ->
             is_one(node) && !timeline.path(node).into_iter().any(|above| above != node && is_one(above))
         });
         grows_from(timeline, &nodes.collect::<Vec<_>>())
-    })
+    };
+    let most = verdict.since.filter(|_| leak.share > 0.5).filter(known);
+    let of_owner = || grows_from(timeline, &[timeline.find(&leak.owner)?]).filter(known);
+    most.or_else(of_owner).or_else(|| by_types().filter(known)).or(leak.since.map(|(from, _)| from))
 }
 
 /// The types in a list of elements, such as `1,200 com.acme.Order (3 at first), 7 byte[] (0 at first)`.
@@ -164,6 +168,17 @@ mod tests {
         let texts = timeline.nodes().find(|&node| timeline.name(node) == "java.lang.String").expect("a group");
         let of_owner = LeakPlace { owner: timeline.key(texts), ..leak(0.3) };
         assert!(said(&of_owner, &timeline).sentence.ends_with(", since 3/4"), "not that of its elements");
+    }
+
+    #[test]
+    fn the_trees_say_no_more_than_which_of_the_times_between_two_it_is() {
+        let timeline = series(4);
+        let within = |from: usize, next: usize| said(&LeakPlace { since: Some((from, next)), ..leak(0.9) }, &timeline);
+        assert!(within(0, 3).brief.ends_with(", since 3/4"), "what grows most does since then");
+        assert!(within(1, 2).brief.ends_with(", since 2/4"), "that is another's: its elements do since then");
+        assert!(within(0, 1).brief.ends_with(", since 1/4"), "these are others: it is known from the place itself");
+        let unknown = LeakPlace { elements: String::new(), since: Some((1, 3)), ..leak(0.3) };
+        assert!(said(&unknown, &timeline).brief.ends_with(", since 2/4"));
     }
 
     #[test]

@@ -107,15 +107,22 @@ fn after_any_keys_and_drags_one_key_brings_the_city_back() {
         return;
     }
     let sample = sample();
-    let config = tempfile::tempdir().expect("a folder");
-    let environment = [("MEMORY_CITY_CONFIG", config.path()), ("HOME", config.path())];
+    let home = tempfile::tempdir().expect("a folder");
+    let environment = [("MEMORY_CITY_CONFIG", home.path()), ("HOME", home.path())];
     let session = std::cell::RefCell::new(Session::start_on((1280, 720), &["open", &sample], &environment));
     session.borrow_mut().expect("leak: ");
     session.borrow_mut().focus();
-    let mut runner = TestRunner::new_with_rng(
-        Config { cases: 6, max_shrink_iters: 0, failure_persistence: None, ..Config::default() },
-        proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
-    );
+    // The same few each time, so that what fails fails again; as many others as somebody asks for.
+    let others = std::env::var("MEMORY_CITY_WINDOW_CASES").ok().and_then(|cases| cases.parse().ok());
+    let config =
+        Config { cases: others.unwrap_or(6), max_shrink_iters: 0, failure_persistence: None, ..Config::default() };
+    let mut runner = match others {
+        Some(_) => TestRunner::new(config),
+        None => TestRunner::new_with_rng(
+            config,
+            proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
+        ),
+    };
     let done = runner.run(&prop::collection::vec(hand(), 20..40), |hands| {
         let mut session = session.borrow_mut();
         for hand in &hands {

@@ -4,34 +4,39 @@
 //! Both run in this process, in turn, on the same kind of adapter, without anti-aliasing, and each frame is waited for; the
 //! least of all frames counts, since nothing but other programs makes one slower than another.
 //!
-//! Last, pictures without a window.
+//! Last, pictures without a window. It fails where an aim is missed, and says which. Aims are ratios to what the same run measures: where
+//! the aim is a time, as many times the floor as that is on the machine it was set for, whose bare draw of a million takes 0.9 s.
 //! `cargo bench --bench frame`; with `-- small` without the million, with `-- 10000` cities of that many alone, with `-- render` pictures
-//! without a window alone, with `-- reactions` what a large city takes to answer.
+//! without a window alone, with `-- reactions` what a large city takes to answer, with `-- beside` several times beside each other.
 
-use bevy::prelude::{DetectChangesMut as _, World};
-use glam::Vec3;
 use memory_city::viewer::capture::{Shot, Studio};
 use memory_city::viewer::document::{Arrival, Draft};
 use memory_city::viewer::panels::PanelState;
-use memory_city::viewer::selection::{MarkNote, Marks, Selection};
 use memory_city::viewer::settings::Settings;
-use memory_city::viewer::views::{self, CameraRig, City, Sharpness, Shown};
+use memory_city::viewer::views::{self, CameraRig, City, Multiples, Sharpness, TimeCell};
 use memory_city_analysis::group::GroupOptions;
-use memory_city_analysis::timeline::{History, NodeId, Source, Timeline};
+use memory_city_analysis::timeline::{History, Source};
 use memory_city_formats::{HeapSeries, SnapshotInfo};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeKind};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+#[path = "frame/aims.rs"]
+mod aims;
 #[path = "frame/bare.rs"]
 mod bare;
 #[path = "frame/pictures.rs"]
 mod pictures;
+#[path = "frame/reactions.rs"]
+mod reactions;
 
+use aims::Aims;
 use bare::Bare;
 use pictures::without_window;
+use reactions::reactions;
 
 const FULL: (u32, u32) = (1920, 1080);
 
@@ -46,198 +51,111 @@ struct Case {
     /// The camera moves in every frame: half as fine as on a GPU that is a processor, or in full. At rest nothing but panels is drawn.
     moves: Option<f32>,
     frames: usize,
+    /// So many times beside each other; 0 is one alone.
+    beside: usize,
+    /// The ratio that is aimed at, by the clock.
+    most: Option<f64>,
 }
 
-fn main() {
+fn main() -> ExitCode {
     if std::env::args().any(|a| a == "--test") {
-        return;
+        return ExitCode::SUCCESS;
     }
     // As the program itself does.
     memory_city::allocator::keep_for_next_frame();
-    let small = std::env::args().any(|a| a == "small");
+    let says = |word: &str| std::env::args().any(|a| a == word);
+    let small = says("small");
     let only = std::env::args().find_map(|a| a.parse::<usize>().ok());
+    let mut aims = Aims::default();
     let mut studio = Studio::new(FULL, 1).expect("a GPU");
     println!("drawing with {}\n", studio.adapter);
-    if std::env::args().any(|a| a == "render") {
-        return without_window(&mut studio, small);
+    if says("render") {
+        without_window(&mut studio, small, &mut aims);
+    } else if says("reactions") {
+        reactions(&mut studio, only.unwrap_or(1_000_000), &mut aims);
+    } else if says("beside") {
+        head();
+        beside_each_other(&mut studio, &mut aims);
+    } else {
+        frames(&mut studio, (small, only), &mut aims);
+        if !small && only.is_none_or(|buildings| buildings == 1_000_000) {
+            reactions(&mut studio, 1_000_000, &mut aims);
+        }
+        if only.is_none() {
+            println!();
+            without_window(&mut studio, small, &mut aims);
+        }
     }
-    if std::env::args().any(|a| a == "reactions") {
-        return reactions(&mut studio, only.unwrap_or(1_000_000));
-    }
+    aims.end()
+}
+
+fn head() {
     println!(
-        "| buildings | size | frame | boxes drawn | bare draw (ms) | ours (ms) | ratio | bare, processor (ms) | ours | ratio |"
+        "| buildings | size | frame | boxes drawn | bare draw (ms) | ours (ms) | ratio | bare, processor (ms) | ours | ratio | wanted |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
-    let case = Case { name: "", buildings: 0, size: FULL, opacity: 0.4, rich: true, moves: Some(1.0), frames: 40 };
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+}
+
+const CASE: Case = Case {
+    name: "",
+    buildings: 0,
+    size: FULL,
+    opacity: 0.4,
+    rich: true,
+    moves: Some(1.0),
+    frames: 40,
+    beside: 0,
+    most: None,
+};
+
+/// While somebody moves on a GPU that is a processor.
+const HALF: Option<f32> = Some(Sharpness::SOFTWARE);
+
+fn frames(studio: &mut Studio, (small, only): (bool, Option<usize>), aims: &mut Aims) {
+    head();
     let all = "40 % opacity, shadows, panels";
-    let half = Some(Sharpness::SOFTWARE);
+    let (few, window) = (Case { buildings: 40, ..CASE }, (1280, 720));
+    // 30 frames in a second where the bare draw takes 9.4 ms.
+    let thirty = Some(3.5);
     for case in [
-        Case { name: "40 % opacity, panels, camera at rest", buildings: 40, size: (1280, 720), moves: None, ..case },
-        Case { name: "40 % opacity, panels", buildings: 40, size: (1280, 720), ..case },
-        Case { name: "the same, half as fine", buildings: 40, size: (1280, 720), moves: half, ..case },
-        Case { name: "all opaque, nothing over it", buildings: 10_000, opacity: 1.0, rich: false, ..case },
-        Case { name: "the city left out", buildings: 10_001, opacity: 1.0, rich: false, ..case },
-        Case { name: all, buildings: 10_000, ..case },
-        Case { name: "the same, camera at rest", buildings: 10_000, moves: None, ..case },
-        Case { name: "all opaque, nothing over it", buildings: 100_000, opacity: 1.0, rich: false, ..case },
-        Case { name: all, buildings: 100_000, ..case },
-        Case { name: all, buildings: 1_000_000, frames: 8, ..case },
-        Case { name: "the same, half as fine", buildings: 1_000_000, moves: half, frames: 8, ..case },
+        Case { name: "40 % opacity, panels, camera at rest", size: window, moves: None, most: Some(1.0), ..few },
+        Case { name: "40 % opacity, panels", size: window, most: thirty, ..few },
+        Case { name: "the same, half as fine", size: window, moves: HALF, most: thirty, ..few },
+        Case { name: "40 % opacity, panels, half as fine", size: (1440, 900), moves: HALF, most: thirty, ..few },
+        Case { name: "40 % opacity, panels, half as fine", moves: HALF, most: thirty, ..few },
+        Case { name: "all opaque, nothing over it", buildings: 10_000, opacity: 1.0, rich: false, ..CASE },
+        Case { name: "the city left out", buildings: 10_001, opacity: 1.0, rich: false, ..CASE },
+        Case { name: all, buildings: 10_000, most: Some(1.3), ..CASE },
+        Case { name: "the same, camera at rest", buildings: 10_000, moves: None, most: Some(1.0), ..CASE },
+        Case { name: "all opaque, nothing over it", buildings: 100_000, opacity: 1.0, rich: false, ..CASE },
+        Case { name: all, buildings: 100_000, most: Some(1.3), ..CASE },
+        Case { name: all, buildings: 1_000_000, frames: 8, most: Some(1.0), ..CASE },
+        Case { name: "the same, half as fine", buildings: 1_000_000, moves: HALF, frames: 8, most: Some(1.0), ..CASE },
     ] {
         if only.is_some_and(|buildings| buildings != case.buildings) {
             continue;
         }
         if !(small && case.buildings > 100_000) {
-            measure(&mut studio, &case);
+            measure(studio, &case, aims);
         }
-    }
-    if !small && only.is_none_or(|buildings| buildings == 1_000_000) {
-        reactions(&mut studio, 1_000_000);
     }
     if only.is_none() {
-        println!();
-        without_window(&mut studio, small);
+        beside_each_other(studio, aims);
     }
 }
 
-/// What a large city takes to say what is under the mouse, and to show another time.
-fn reactions(studio: &mut Studio, buildings: usize) {
-    let settings = Settings {
-        grouping: "package-type".into(),
-        prune: false,
-        animation: 0.0,
-        labels: false,
-        ..Settings::default()
-    };
-    let source = source(buildings, 4, &settings);
-    let preparations = views::preparations(&settings);
-    studio.show(Draft::new("bench".into(), source, None, &settings, &preparations, Arrival::Opened));
-    (0..4).for_each(|_| studio.frame());
-    println!(
-        "\n| a city of {buildings} buildings | least (ms) | processor (ms) | on one core alone (ms) | the naive way (ms) | ratio |\n|---|---|---|---|---|---|"
-    );
-    let rig = studio.app().world().resource::<CameraRig>();
-    let eye = rig.pose.eye;
-    let mut shown = studio.app().world_mut().resource_mut::<Shown>();
-    let Some(city) = shown.bypass_change_detection().0.as_mut() else { return };
-    let states = city.states(1);
-    let standing = |plot: usize| city.appearance.standing(states.of(plot));
-    let mut hits = 0;
-    let rays: Vec<_> = (0..1000)
-        .map(|i| {
-            let goal = Vec3::new((i % 40) as f32 * 2.0 - 40.0, 1.0, (i / 40) as f32 * 3.0 - 37.0);
-            goal - eye
-        })
-        .collect();
-    let pick = least(|| {
-        hits = rays.iter().filter(|ray| city.appearance.pick(&city.plan, standing, eye, **ray).is_some()).count();
-    });
-    // One plot after the other, each a box.
-    let plots = city.plan.plots.len();
-    let boxed = |plot: usize, ray: &Vec3| {
-        let (cell, standing) = (city.plan.plots[plot].cell, standing(plot));
-        let (low, high) =
-            (Vec3::new(cell.x as f32, 0.0, cell.y as f32), Vec3::new(cell.w as f32, standing.height, cell.h as f32));
-        let (to_low, to_high) = ((low - eye) / *ray, (low + high - eye) / *ray);
-        let (from, to) = (to_low.min(to_high).max_element(), to_low.max(to_high).min_element());
-        (standing.side > 0.0 && from.max(0.0) <= to).then_some(from)
-    };
-    let nearest = |ray: &Vec3| (0..plots).filter_map(|plot| boxed(plot, ray)).fold(f32::INFINITY, f32::min);
-    let naive = least(|| {
-        std::hint::black_box(rays[..4].iter().map(nearest).fold(0.0, f32::max));
-    }) / 4.0;
-    let pick = pick / 1000.0;
-    println!(
-        "| what is under the mouse (mean of 1000, {hits} hit) | {pick:.4} | {pick:.4} | {pick:.4} | {naive:.1} | {:.3} |",
-        pick / naive
-    );
-    // Each ray by itself, the least of its runs: one that another program has interrupted says nothing of it.
-    let alone = |ray: &Vec3| least(|| _ = std::hint::black_box(city.appearance.pick(&city.plan, standing, eye, *ray)));
-    let mut alone: Vec<f64> = rays.iter().map(alone).collect();
-    alone.sort_by(f64::total_cmp);
-    let (most, nearly) = (alone[alone.len() - 1], alone[alone.len() * 99 / 100]);
-    println!(
-        "| the same, slowest of 1000 (99 of 100 take less than {nearly:.3}) | {most:.3} | {most:.3} | {most:.3} | {naive:.1} | {:.3} |",
-        most / naive
-    );
-    for (what, from, to) in [("1 % changed", 1, 2), ("20 % changed", 0, 1), ("all changed", 2, 3)] {
-        // A new one each time: it remembers what it was asked for.
-        let mut work = Vec::new();
-        let step = |work: &mut Vec<f64>| {
-            let mut another = City::new(&city.timeline, &settings);
-            another.told(from);
-            let (start, began) = (Instant::now(), processor_time());
-            // The states, and what the legend counts of them.
-            another.told(to);
-            let took = start.elapsed().as_secs_f64() * 1e3;
-            work.push(processor_time() - began);
-            took
-        };
-        let took = (0..RUNS).map(|_| step(&mut work)).fold(f64::INFINITY, f64::min);
-        // The same where there is one core: two that share what they compute with take longer each.
-        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-        let alone = (0..RUNS).map(|_| alone.install(|| step(&mut Vec::new()))).fold(f64::INFINITY, f64::min);
-        let one_by_one = least(|| {
-            let state = |plot| city.appearance.state(&city.plan, &city.timeline, plot, to);
-            drop(std::hint::black_box((0..plots).map(state).collect::<Vec<_>>()));
-        });
-        let work = median(work);
-        println!(
-            "| all that is shown at another time, {what} | {took:.1} | {work:.1} | {alone:.1} | {one_by_one:.1} | {:.3} |",
-            took / one_by_one
-        );
+/// Four, nine and sixteen times in one picture; the floor draws as many bare ones.
+fn beside_each_other(studio: &mut Studio, aims: &mut Aims) {
+    let beside = |beside, name| Case { name, buildings: 1000, beside, most: Some(2.0), frames: 20, ..CASE };
+    for case in [
+        beside(4, "4 times beside each other"),
+        beside(9, "9 times"),
+        beside(16, "16 times"),
+        Case { moves: HALF, ..beside(16, "the same, half as fine") },
+        Case { moves: None, most: Some(1.0), ..beside(16, "16 times, camera at rest") },
+    ] {
+        measure(studio, &case, aims);
     }
-    println!("| a time that was shown before | {:.4} | | | | |", least(|| drop(city.states(1))));
-    let (timeline, nodes) = (Arc::clone(&city.timeline), city.growing.clone());
-    answers(studio, &timeline, &nodes);
-}
-
-/// What somebody does for the so-manieth time.
-type Change<'a> = &'a mut dyn FnMut(&mut World, usize);
-
-/// What a frame takes in which the mouse, the selection or marks come to be elsewhere, without drawing the city: that is the rest of the
-/// frame, and the same for all. What is found behind frames (references, allocation sites) is waited for in between.
-fn answers(studio: &mut Studio, timeline: &Timeline, nodes: &[NodeId]) {
-    studio.leave_out(true);
-    let mut taken = |change: Change<'_>| {
-        let mut times = Vec::new();
-        for i in 0..20 {
-            for i in 0..200 {
-                if i >= 4 && !studio.waits() {
-                    break;
-                }
-                studio.frame();
-            }
-            change(studio.app().world_mut(), i);
-            let start = Instant::now();
-            studio.frame();
-            times.push(start.elapsed().as_secs_f64() * 1e3);
-        }
-        (times.iter().copied().fold(f64::INFINITY, f64::min), median(times))
-    };
-    let nothing = taken(&mut |_, _| ());
-    println!(
-        "\n| a frame of it without the city, in which | least (ms) | median (ms) | least, more than nothing |\n|---|---|---|---|"
-    );
-    println!("| nothing happens | {:.2} | {:.2} | |", nothing.0, nothing.1);
-    let node = |i: usize| nodes[i % nodes.len().clamp(1, 50)];
-    let changes: [(&str, Change<'_>); 4] = [
-        ("the mouse comes to another building", &mut |world, i| {
-            world.resource_mut::<Selection>().pointed = Some(node(i));
-        }),
-        ("another building is selected", &mut |world, i| world.resource_mut::<Selection>().select(timeline, node(i))),
-        ("three others are selected", &mut |world, i| {
-            world.resource_mut::<Selection>().select_all(timeline, (0..3).map(|more| node(i + more)));
-        }),
-        ("another building is marked", &mut |world, i| {
-            world.resource_mut::<Marks>().replace(timeline, [(timeline.key(node(i)), MarkNote::default())].into());
-        }),
-    ];
-    for (what, change) in changes {
-        let took = taken(change);
-        println!("| {what} | {:.2} | {:.2} | {:.2} |", took.0, took.1, took.0 - nothing.0);
-    }
-    studio.leave_out(false);
 }
 
 /// Runs of which the least counts.
@@ -253,16 +171,17 @@ fn least(mut work: impl FnMut()) -> f64 {
     (0..RUNS).map(time).fold(f64::INFINITY, f64::min)
 }
 
-fn measure(studio: &mut Studio, case: &Case) {
+fn measure(studio: &mut Studio, case: &Case, aims: &mut Aims) {
     let settings = Settings {
         grouping: "package-type".into(),
         prune: false,
         opacity: case.opacity,
         labels: case.rich,
         shadows: case.rich,
+        multiples: case.beside,
         ..Settings::default()
     };
-    let source = source(case.buildings, 2, &settings);
+    let source = source(case.buildings, case.beside.max(2), &settings);
     let city = City::new(source.timeline(), &settings);
     let boxes = boxes(&city, 1);
     let preparations = views::preparations(&settings);
@@ -289,6 +208,12 @@ fn measure(studio: &mut Studio, case: &Case) {
     let (clip, eye) = (rig.clip_from_world(), rig.pose.eye);
     let passes = if case.opacity < 1.0 { 2 } else { 1 };
     let mut bare = Bare::new(&boxes, clip.to_cols_array(), eye.to_array(), case.size, passes);
+    let cells = &studio.app().world().resource::<Multiples>().0;
+    if !cells.is_empty() {
+        assert_eq!(cells.len(), case.beside);
+        let place = |cell: &TimeCell| [cell.rect.left(), cell.rect.top(), cell.rect.width(), cell.rect.height()];
+        bare.places = cells.iter().map(place).collect();
+    }
     let (mut ours, mut plain) = (f64::INFINITY, f64::INFINITY);
     let (mut our_work, mut plain_work) = (Vec::new(), Vec::new());
     for i in 0..case.frames + 3 {
@@ -314,12 +239,16 @@ fn measure(studio: &mut Studio, case: &Case) {
     let (w, h) = case.size;
     let name = case.name;
     let (plain_work, our_work) = (median(plain_work), median(our_work));
+    let ratio = ours / plain;
     println!(
-        "| {} | {w}x{h} | {name} | {drawn} | {plain:.1} | {ours:.1} | {:.2} | {plain_work:.1} | {our_work:.1} | {:.2} |",
+        "| {} | {w}x{h} | {name} | {drawn} | {plain:.1} | {ours:.1} | {ratio:.2} | {plain_work:.1} | {our_work:.1} | {:.2} | {} |",
         case.buildings,
-        ours / plain,
-        our_work / plain_work
+        our_work / plain_work,
+        case.most.map_or(String::new(), |most| most.to_string())
     );
+    if let Some(most) = case.most {
+        aims.most(&format!("{} buildings, {w}x{h}, {name}", case.buildings), ratio, most);
+    }
 }
 
 /// Milliseconds of processor time of all threads of this process; they do not grow when others use the machine. 0 where the system
@@ -373,9 +302,10 @@ impl HeapSeries for ManyTypes {
     }
 }
 
-fn source(buildings: usize, times: u64, settings: &Settings) -> Arc<Source> {
-    let points =
-        (0..times).map(|i| SnapshotInfo { label: format!("{i}"), millis: i, path: "many".into(), gc: None }).collect();
+fn source(buildings: usize, times: usize, settings: &Settings) -> Arc<Source> {
+    let points = (0..times as u64)
+        .map(|i| SnapshotInfo { label: format!("{i}"), millis: i, path: "many".into(), gc: None })
+        .collect();
     let series = Arc::new(ManyTypes(points, buildings));
     let history = History::build(series, &settings.grouping, GroupOptions::default(), &Progress::new());
     Arc::new(Source::Heaps(history.expect("a history")))

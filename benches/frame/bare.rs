@@ -11,6 +11,8 @@ pub struct Bare {
     count: u32,
     colour: wgpu::TextureView,
     depth: wgpu::TextureView,
+    /// Where in the picture it is drawn, once for each: left, top, width and height.
+    pub places: Vec<[f32; 4]>,
 }
 
 const SHADER: &str = "
@@ -143,7 +145,8 @@ impl Bare {
         };
         let (colour, depth) = (texture(format), texture(depth_format));
         let count = boxes.len() as u32;
-        Bare { device, queue, pipelines, group, instances, count, colour, depth }
+        let places = vec![[0.0, 0.0, size.0 as f32, size.1 as f32]];
+        Bare { device, queue, pipelines, group, instances, count, colour, depth, places }
     }
 
     pub fn frame(&mut self) {
@@ -171,9 +174,12 @@ impl Bare {
             });
             pass.set_bind_group(0, &self.group, &[]);
             pass.set_vertex_buffer(0, self.instances.slice(..));
-            for pipeline in &self.pipelines {
-                pass.set_pipeline(pipeline);
-                pass.draw(0..18, 0..self.count);
+            for &[left, top, width, height] in &self.places {
+                pass.set_viewport(left, top, width, height, 0.0, 1.0);
+                for pipeline in &self.pipelines {
+                    pass.set_pipeline(pipeline);
+                    pass.draw(0..18, 0..self.count);
+                }
             }
         }
         self.queue.submit([encoder.finish()]);

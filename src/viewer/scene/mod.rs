@@ -159,6 +159,17 @@ impl SceneInput {
         Some((less(width), less(height))).filter(|&(w, h)| wanted && w > 0 && h > 0)
     }
 
+    /// How many pixels wide and high a city is drawn in a target of this size, or in the smaller picture; several beside each other are all as
+    /// large as the first, but for a pixel.
+    fn pixels(&self, width: u32, height: u32, smaller: Option<(u32, u32)>) -> (u32, u32) {
+        let viewport = self.cells.first().map(|cell| cell.viewport).or(self.viewport);
+        let [_, _, wide, high] = SceneInput::place(viewport, width, height);
+        let Some(smaller) = smaller else { return (wide, high) };
+        let [_, _, all_wide, all_high] = SceneInput::place(self.picture(), width, height);
+        let less = |of: u32, side: u32, all: u32| (u64::from(of) * u64::from(side) / u64::from(all.max(1))) as u32;
+        (less(smaller.0, wide, all_wide), less(smaller.1, high, all_high))
+    }
+
     /// Draws the city, or several beside each other, into a pass over a target of this size; `within` is what of the window the target
     /// shows.
     fn draw(
@@ -290,8 +301,7 @@ fn prepare_scene(
             *scene = GpuScene { renderer: Some((renderer, key.0, key.1)), ..default() };
         }
         let smaller = input.smaller(size.x, size.y, key.1);
-        let [_, _, width, height] = SceneInput::place(input.viewport, size.x, size.y);
-        pixels = Some(smaller.unwrap_or((width, height)));
+        pixels = Some(input.pixels(size.x, size.y, smaller));
         match smaller {
             Some(size) => {
                 let stretcher =

@@ -207,14 +207,14 @@ impl Renderer {
                     self.draw_cones(pass)
                 }
             };
-            self.draw_boxes(pass, plan, [states, states], false, &between);
+            self.draw_boxes(pass, plan, [states, states], &between);
         }
     }
 
     /// Draws into a pass whose depth was cleared to 0.
     pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan) {
         let before = if self.stands { &self.after } else { &self.before };
-        self.draw_boxes(pass, plan, [before, &self.after], self.knows_pixels, &|pass| self.draw_cones(pass));
+        self.draw_boxes(pass, plan, [before, &self.after], &|pass| self.draw_cones(pass));
         let count = plan.boxes.min(self.boxes.count).min(before.count).min(self.after.count).min(self.over.count);
         if let (Some(boxes), Some(before), Some(after), Some(over), 1..) =
             (&self.boxes.buffer, &before.buffer, &self.after.buffer, &self.over.buffer, count)
@@ -245,14 +245,13 @@ impl Renderer {
         pass: &mut wgpu::RenderPass<'_>,
         plan: &DrawPlan,
         [before, after]: [&GpuColumn; 2],
-        knows_pixels: bool,
         between: &dyn Fn(&mut wgpu::RenderPass<'_>),
     ) {
         pass.set_bind_group(0, &self.view_group, &[]);
         let count = self.boxes.count.min(before.count).min(after.count);
         let there = |range: &Range<u32>| range.start.min(count)..range.end.min(count);
         // Near ones first; each with the shaders that it needs.
-        let marks = Some(self.marks).filter(|_| knows_pixels && !plan.marked);
+        let marks = Some(self.marks).filter(|_| self.knows_pixels && !plan.marked);
         let (clear, slabs) = (Parted::new(&plan.clear, marks), Parted::new(&plan.slabs, marks));
         let see_through = [
             (&self.pipelines.plain_as, clear.plain.as_slice()),

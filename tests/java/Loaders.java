@@ -4,16 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntConsumer;
 
-/** Two loaders that each have a class Plugin of their own, which keep so many things as the first two arguments say. Ends after so many milliseconds as the third does. */
+/** Two loaders that each have a class Twin of their own, which keep so many things as the first two arguments say. Ends after so many milliseconds as the third does. */
 public final class Loaders {
-    static final class PluginLoader extends ClassLoader {
-        PluginLoader(ClassLoader parent) {
+    static final class TwinLoader extends ClassLoader {
+        TwinLoader(ClassLoader parent) {
             super(parent);
         }
 
         @Override
         protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-            if (!name.startsWith("Plugin")) {
+            if (!name.startsWith("Twin")) {
                 return super.loadClass(name, resolve);
             }
             Class<?> known = findLoadedClass(name);
@@ -29,24 +29,24 @@ public final class Loaders {
         }
     }
 
-    static final List<IntConsumer> PLUGINS = new ArrayList<>();
+    static final List<IntConsumer> TWINS = new ArrayList<>();
 
     public static void main(String[] arguments) throws Exception {
         System.out.println("ready " + ProcessHandle.current().pid());
         for (int i = 0; i < 2; i++) {
-            ClassLoader loader = new PluginLoader(Loaders.class.getClassLoader());
-            var made = loader.loadClass("Plugin").getDeclaredConstructor();
+            ClassLoader loader = new TwinLoader(Loaders.class.getClassLoader());
+            var made = loader.loadClass("Twin").getDeclaredConstructor();
             made.setAccessible(true);
-            IntConsumer plugin = (IntConsumer) made.newInstance();
-            PLUGINS.add(plugin);
-            plugin.accept(Integer.parseInt(arguments[i]));
+            IntConsumer twin = (IntConsumer) made.newInstance();
+            TWINS.add(twin);
+            twin.accept(Integer.parseInt(arguments[i]));
         }
         Thread.sleep(Long.parseLong(arguments[2]));
-        System.out.println("done " + PLUGINS.size());
+        System.out.println("done " + TWINS.size());
     }
 }
 
-final class Plugin implements IntConsumer {
+final class Twin implements IntConsumer {
     static final class Thing {
         long number;
     }

@@ -31,13 +31,13 @@ fn classes_of_one_name_are_told_apart() {
         });
         let loaders: BTreeMap<u32, String> = classes
             .iter()
-            .filter(|row| names[&row.name] == "Plugin$Thing")
+            .filter(|row| names[&row.name] == "Twin$Thing")
             .filter_map(|row| Some((row.id, names[&row.loader_name?].clone())))
             .collect();
         let samples = |class: u32| class_of.values().filter(|of| **of == class).count() as u64;
         let sampled: BTreeMap<String, u64> =
             loaders.iter().map(|(class, loader)| (loader.clone(), samples(*class))).filter(|(_, n)| *n > 0).collect();
-        let expected = ["Loaders$PluginLoader", "Loaders$PluginLoader #2"].map(str::to_owned).into_iter().zip(COUNTS);
+        let expected = ["Loaders$TwinLoader", "Loaders$TwinLoader #2"].map(str::to_owned).into_iter().zip(COUNTS);
         assert_eq!(sampled, expected.collect(), "JDK {}", jdk.version);
         // The walk has each of them as an object of the class with the name, and those of one class are of one loader there too.
         let series = memory_city_formats::open(std::slice::from_ref(&folder), &Progress::new()).expect("it opens");
@@ -50,7 +50,7 @@ fn classes_of_one_name_are_told_apart() {
             let class = class_of[&sample.sample];
             if loaders.contains_key(&class) {
                 let of = heap.type_of(sample.object);
-                assert_eq!(heap.types()[of.0 as usize].name, "Plugin$Thing");
+                assert_eq!(heap.types()[of.0 as usize].name, "Twin$Thing");
                 types.entry(class).or_default().insert(of.0);
                 *linked.entry(class).or_default() += 1;
             }
@@ -64,7 +64,7 @@ fn classes_of_one_name_are_told_apart() {
         let done = record(jdk, &bare, &options, &[&program[..], &["500"]].concat());
         assert!(done.status.success(), "{}", text(&done.stderr));
         let csv = of_trace(&["report", "--tree", "--format", "csv", "--grouping", "type>loader"], &bare).0;
-        for (loader, count) in ["Loaders$PluginLoader", "Loaders$PluginLoader #2"].iter().zip(COUNTS) {
+        for (loader, count) in ["Loaders$TwinLoader", "Loaders$TwinLoader #2"].iter().zip(COUNTS) {
             let is_row = |line: &&str| line.contains(&format!(",{loader},")) && line.contains(&format!(",{count},"));
             assert!(csv.lines().any(|line| is_row(&line)), "{loader}: {csv}");
         }

@@ -87,6 +87,23 @@ fn a_leak_shows_its_site_and_a_walk_finds_the_samples() {
     });
 }
 
+/// Programs that start again and again under one name, as in a container: the last traces stay, and the numbers go on.
+#[test]
+fn of_earlier_traces_the_last_ones_stay() {
+    with_jdks("of_earlier_traces_the_last_ones_stay", |jdk, class_path, temporary| {
+        let above = temporary.join("above");
+        std::fs::create_dir(&above).expect("made");
+        let folder = above.join("trace");
+        let options = AgentOptions { folder, keep: Some(2), ..AgentOptions::default() };
+        let printed: Vec<String> = (0..4).map(|_| run(jdk, &options, class_path, &["Counted", "100"])).collect();
+        let entries = std::fs::read_dir(&above).expect("the folder").flatten();
+        let mut left: Vec<String> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        left.sort_unstable();
+        assert_eq!(left, ["trace-2", "trace-3", "trace-4"], "{printed:?}");
+        assert_eq!(Trace::read(&above.join("trace-4")).end(), "the program ended");
+    });
+}
+
 /// Killed at once, the trace is readable to what was written last, and says that it was cut.
 #[test]
 fn a_killed_program_leaves_a_readable_trace() {

@@ -4,8 +4,7 @@ use super::TimeWindow;
 use crate::group::Reads;
 use crate::ownership::holders::place_text;
 use crate::ownership::{
-    Accumulation, AccumulationRules, Course, OwnerHistory, accumulations, filled_between, filled_once,
-    grows_between,
+    Accumulation, AccumulationRules, Course, OwnerHistory, accumulations, filled_between, filled_once, grows_between,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{History, OwnersOfTime, Source, Unit};

@@ -160,3 +160,35 @@ fn a_ground_of_very_many_buildings_is_divided_anew_on_the_way_too() {
     assert!(moved > 10_000, "{moved} moved");
     assert!(blocks > 1000 && grown >= blocks, "{grown} grew out of their place, {blocks} blocks among them");
 }
+
+/// Another look of very many buildings is made behind frames: what was there stays until it is, on the same ground and from the same place.
+#[test]
+fn another_look_of_a_large_city_comes_when_it_is_made() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("city.jsonl");
+    write_city(&file, 100);
+    let settings = Settings { prune: false, labels: false, ..Settings::default() };
+    let mut studio = Studio::new(SIZE, 1).expect("a GPU, if only in software");
+    let draft = open_document(&[file], &settings, &views::preparations(&settings), &Progress::new());
+    studio.show(draft.expect("it opens"));
+    with_even_frames(&mut studio);
+    (0..5).for_each(|_| studio.frame());
+    let shown = |studio: &mut Studio| {
+        let city = studio.app().world().resource::<Shown>().0.as_ref().expect("a city");
+        (city.layout, std::sync::Arc::as_ptr(&city.plan), city.made_with.colour.clone())
+    };
+    let pose = studio.app().world().resource::<CameraRig>().pose;
+    let (layout, plan, _) = shown(&mut studio);
+    studio.app().world_mut().resource_mut::<Settings>().colour = "share".into();
+    studio.frame();
+    assert_eq!(shown(&mut studio).0, layout, "that frame does not wait for it");
+    let begun = Instant::now();
+    while shown(&mut studio).0 == layout {
+        studio.frame();
+        assert!(begun.elapsed() < Duration::from_secs(60), "it never came");
+    }
+    let (_, same, colour) = shown(&mut studio);
+    assert_eq!((same, &*colour), (plan, "share"));
+    assert!(stands(&mut studio), "nothing moves");
+    assert_eq!(studio.app().world().resource::<CameraRig>().pose, pose);
+}

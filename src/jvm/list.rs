@@ -13,7 +13,7 @@ const PROCESSES: &str = "/proc";
 const LONGEST_PROGRAM: usize = 80;
 
 /// A JVM that runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunningJvm {
     /// Its process, by its number here.
     pub pid: u32,
@@ -25,6 +25,8 @@ pub struct RunningJvm {
     pub age: Option<Duration>,
     /// Bytes of heap in use, as of its last collection.
     pub used: Option<u64>,
+    /// Whether it runs in a container: it sees other files, or other processes, than we do.
+    pub in_container: bool,
 }
 
 impl RunningJvm {
@@ -33,14 +35,12 @@ impl RunningJvm {
         short_name(&self.program)
     }
 
-    /// The program for one line of a table: no control characters, which a command line may have, and not all of a long one.
+    /// The program for one line of a table: no control characters, which a command line may have, not all of a long one, and before it
+    /// whether it runs in a container.
     pub fn program_text(&self) -> String {
-        self.program.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST_PROGRAM).collect()
-    }
-
-    /// Whether it runs in a container: it sees other files, or other processes, than we do.
-    pub fn is_in_container(&self) -> bool {
-        is_elsewhere(Path::new(PROCESSES), &Path::new(PROCESSES).join(self.pid.to_string()))
+        let place = if self.in_container { "(in a container) " } else { "" };
+        let program = self.program.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST_PROGRAM);
+        place.chars().chain(program).collect()
     }
 
     /// Whether it writes a warning to the program's standard error when an agent is loaded while it runs: Java 21 and newer, where nobody has
@@ -90,8 +90,11 @@ fn running_by(processes: &Path, temporary: &Path) -> Vec<RunningJvm> {
     // A number that is found here is one of here.
     let here = perf_files(temporary).into_iter().filter(|(pid, _)| !is_contained(*pid));
     let all = here.chain(contained.iter().filter_map(|(pid, file)| Some((*pid, file.clone()?))));
-    let mut found: Vec<RunningJvm> =
-        all.filter_map(|(pid, file)| of(&processes.join(pid.to_string()), pid, &file)).collect();
+    let jvm = |(pid, file): (u32, PathBuf)| {
+        let found = of(&processes.join(pid.to_string()), pid, &file)?;
+        Some(RunningJvm { in_container: is_contained(pid), ..found })
+    };
+    let mut found: Vec<RunningJvm> = all.filter_map(jvm).collect();
     found.sort_by_key(|jvm| jvm.pid);
     found
 }
@@ -136,6 +139,7 @@ fn of(process: &Path, pid: u32, file: &Path) -> Option<RunningJvm> {
         version: data.text("java.property.java.vm.version").unwrap_or_default(),
         age: started.and_then(|s| s.elapsed().ok()),
         used: (!used.is_empty()).then(|| used.iter().map(|u| (*u).max(0) as u64).sum()),
+        in_container: false,
     })
 }
 
@@ -195,8 +199,9 @@ mod tests {
         // No program of Java, and one that keeps no data.
         keep(&process("32", [3, 4], "32\t2", "").join("root/tmp"), 2);
         process("33", [3, 2], "33", java);
-        let found: Vec<u32> = running_by(&processes, &temporary).iter().map(|jvm| jvm.pid).collect();
-        assert_eq!(found, [20, 30]);
+        let found = running_by(&processes, &temporary);
+        let found: Vec<(u32, bool)> = found.iter().map(|jvm| (jvm.pid, jvm.in_container)).collect();
+        assert_eq!(found, [(20, false), (30, true)]);
         assert!(is_elsewhere(&processes, &inside) && !is_elsewhere(&processes, &processes.join("20")));
         assert!(!is_elsewhere(&processes, &processes.join("99")), "nothing is known of it");
     }

@@ -71,8 +71,7 @@ fn table(all: &[RunningJvm]) -> String {
 
 fn row(jvm: &RunningJvm) -> String {
     let used = jvm.used.map_or_else(|| "?".into(), bytes_text);
-    let place = if jvm.is_in_container() { "(in a container) " } else { "" };
-    format!("{:>8}  {:>9}  {:>8}  {:<12}  {place}{}", jvm.pid, used, jvm.age_text(), jvm.version, jvm.program_text())
+    format!("{:>8}  {:>9}  {:>8}  {:<12}  {}", jvm.pid, used, jvm.age_text(), jvm.version, jvm.program_text())
 }
 
 #[cfg(test)]
@@ -88,9 +87,11 @@ mod tests {
             version: "17.0.9+9".into(),
             age,
             used,
+            in_container: pid == 9,
         };
         insta::assert_snapshot!(table(&[
             jvm(7, "com.acme.Main --port 80", Some(Duration::from_secs(75)), Some(12 << 20)),
+            jvm(9, "com.acme.Shop", None, None),
             jvm(4_194_303, "/opt/shop.jar\n", Some(Duration::from_secs(7265)), None),
         ]));
     }

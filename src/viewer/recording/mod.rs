@@ -132,7 +132,7 @@ fn fitting(all: Vec<RunningJvm>, text: &str) -> Vec<RunningJvm> {
     // One whose number was typed in full comes first.
     listed.sort_by_key(|jvm| jvm.pid.to_string() != text);
     if let Some(pid) = text.parse::<u32>().ok().filter(|pid| listed.iter().all(|jvm| jvm.pid != *pid)) {
-        listed.push(RunningJvm { pid, program: String::new(), version: String::new(), age: None, used: None });
+        listed.push(RunningJvm { pid, ..RunningJvm::default() });
     }
     listed
 }
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     fn jvm(pid: u32, program: &str) -> RunningJvm {
-        RunningJvm { pid, program: program.into(), version: "17".into(), age: None, used: None }
+        RunningJvm { pid, program: program.into(), version: "17".into(), ..RunningJvm::default() }
     }
 
     #[test]

@@ -374,10 +374,15 @@ fn columns() -> Vec<Column> {
         Column::new(
             "since",
             "Since",
-            objects,
+            CellKind::Number(Unit::Count),
             "The last point in time looked at, counted from 1, at which there was no more than a twentieth of the growth",
         ),
-        Column::new("grown_at", "Grown at", objects, "The next that was looked at: there was more by then"),
+        Column::new(
+            "grown_at",
+            "Grown at",
+            CellKind::Number(Unit::Count),
+            "The next that was looked at: there was more by then",
+        ),
         Column::new("path", "Path", CellKind::Text, "From the GC root to it, by fields"),
         Column::new("owner", "Owner", CellKind::Text, "The key of the place when grouped by owner"),
     ]

@@ -1,5 +1,6 @@
-//! For how long walks stop a program, and young collections of one that is sampled.
+//! For how long walks stop a program, and young collections of one that is recorded as by default.
 
+use super::whole::Attached;
 use super::*;
 use memory_city_formats::hprof;
 use memory_city_heap::input::Input;
@@ -15,11 +16,12 @@ pub fn rows(with_classes: &[(Jdk, String)], folder: &Path, wanted: &dyn Fn(&[&st
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for (jdk, class_path) in with_classes {
-        for flags in jdk.collectors().iter().filter(|flags| flags.len() == 1) {
-            let name = flags[0].trim_start_matches("-XX:+Use").trim_end_matches("GC");
-            let version = jdk.version.to_string();
-            if wanted(&["heap", &version, &name.to_lowercase()]) {
-                println!("| {version} | {name} | {} |", pauses(jdk, class_path, flags[0], folder));
+        for flags in jdk.collectors() {
+            let (version, name) = (jdk.version.to_string(), super::whole::name_of(&flags));
+            let lower = name.to_lowercase();
+            let row = [&["heap", &version][..], &lower.split(' ').collect::<Vec<_>>()].concat();
+            if wanted(&row) {
+                println!("| {version} | {name} | {} |", pauses(jdk, class_path, &flags, folder));
             }
         }
     }
@@ -45,16 +47,18 @@ fn objects_of(dump: &Path) -> f64 {
 }
 
 /// Walks of a million objects, and young collections of a program that has them.
-fn pauses(jdk: &Jdk, class_path: &str, collector: &str, folder: &Path) -> String {
-    let log = folder.join(format!("safepoints-{}-{}", jdk.version, &collector[5..]));
+fn pauses(jdk: &Jdk, class_path: &str, collector: &[&str], folder: &Path) -> String {
+    let log = folder.join(format!("safepoints-{}-{}", jdk.version, super::whole::name_of(collector).replace(' ', "-")));
     let flag = format!("-Xlog:safepoint:file={}", log.display());
-    let flags = [FLAGS[0], FLAGS[1], collector, &flag];
+    let flags = [&FLAGS[..], collector, &[&flag]].concat();
     let mut program = Program::start_with(jdk, &flags, class_path, "Rounds", &["heap", "1000000"]);
     rounds(&mut program, 3);
     let jvm = AttachedJvm::open(program.pid).expect("the program");
     // What is timed of collectors that work beside the program is no pause.
-    let stops = !collector.contains("UseZ") && !collector.contains("Shenandoah");
-    let young = if stops { young_pauses(&mut program, &jvm, folder) } else { "- | - | -".to_owned() };
+    let stops = !collector.iter().any(|flag| flag.contains("UseZ") || flag.contains("Shenandoah"));
+    let young = if stops { young_pauses(&mut program, folder) } else { "- | - | -".to_owned() };
+    // The walks of these are not ours to measure.
+    let before = dumps(&log).len();
     let options = AgentOptions { walks: 1, ..options(folder, 1000) };
     std::fs::create_dir_all(&options.folder).expect("a folder");
     let _lock = RecorderLock::take(&options.folder).expect("the lock");
@@ -78,11 +82,7 @@ fn pauses(jdk: &Jdk, class_path: &str, collector: &str, folder: &Path) -> String
         })
         .collect();
     // For how long it stood still the VM says; the request takes longer where it puts files together behind that.
-    let said = std::fs::read_to_string(&log).expect("what the VM logs");
-    let pause = |line: &str| -> Option<f64> {
-        line.contains("HeapDumper").then(|| line.split("Total:").nth(1)?.split_whitespace().next()?.parse().ok())?
-    };
-    let pauses: Vec<f64> = said.lines().filter_map(pause).collect();
+    let pauses = dumps(&log).split_off(before);
     assert_eq!(pauses.len(), walks.len() + own.len(), "each dump is logged");
     let per_million = |pauses: &[f64], objects: &mut dyn Iterator<Item = f64>| {
         quartiles(pauses.iter().zip(objects).map(|(ns, objects)| ns / 1e3 / objects).collect())
@@ -96,21 +96,28 @@ fn pauses(jdk: &Jdk, class_path: &str, collector: &str, folder: &Path) -> String
     )
 }
 
-/// Young pauses of a program that is sampled in turns: of those that are not, by how much longer they are when it is; and by how much
+/// For how long the VM says that it stood still for each dump, nanoseconds.
+fn dumps(log: &Path) -> Vec<f64> {
+    let said = std::fs::read_to_string(log).expect("what the VM logs");
+    let pause = |line: &str| -> Option<f64> {
+        line.contains("HeapDumper").then(|| line.split("Total:").nth(1)?.split_whitespace().next()?.parse().ok())?
+    };
+    said.lines().filter_map(pause).collect()
+}
+
+/// Young pauses of a program that is recorded as by default in turns, samples, walks and histograms: of those that are not, by how much longer they are when it is; and by how much
 /// those that are not are longer than their neighbours, which is what the machine does by itself.
-fn young_pauses(program: &mut Program, jvm: &AttachedJvm, folder: &Path) -> String {
+fn young_pauses(program: &mut Program, folder: &Path) -> String {
     let young = |rounds: &[Took]| {
         let sum = |of: fn(&Took) -> f64| rounds.iter().map(of).sum::<f64>();
         sum(|r| r.paused) / sum(|r| r.collections).max(1.0) / 1e6
     };
     let (mut apart, mut with) = (vec![young(&rounds(program, ROUNDS))], Vec::new());
     for pair in 0..PAUSE_PAIRS {
-        let options = options(folder, 100 + pair);
-        jvm.load(&library(), &options.text()).expect("recording begins");
+        let attached = Attached::begin(program.pid, folder.join(format!("young-{pair}-{}", program.pid)));
         round(program);
         with.push(young(&rounds(program, ROUNDS)));
-        jvm.load(&library(), &AgentOptions { stop: true, ..options.clone() }.text()).expect("recording ends");
-        let _ = std::fs::remove_dir_all(&options.folder);
+        attached.end();
         apart.push(young(&rounds(program, ROUNDS)));
     }
     let longer = with.iter().zip(apart.windows(2)).map(|(with, of)| with - (of[0] + of[1]) / 2.0).collect();

@@ -23,8 +23,7 @@ pub fn rows(
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for (jdk, class_path) in with_classes {
         for collector in jdk.collectors() {
-            let name = collector.iter().map(|flag| flag.trim_start_matches("-XX:+Use").trim_end_matches("GC"));
-            let name = name.collect::<Vec<_>>().join(" ");
+            let name = name_of(&collector);
             let (version, lower) = (jdk.version.to_string(), name.to_lowercase());
             for work in ["h2", "lucene", "tomcat", "held", "allocate"] {
                 let kind = if name == "G1" { "whole" } else { "collectors" };
@@ -46,14 +45,20 @@ pub fn rows(
     }
 }
 
+/// What a collector is called: `G1`, `G1 CompactObjectHeaders`.
+pub fn name_of(collector: &[&str]) -> String {
+    let names = collector.iter().map(|flag| flag.trim_start_matches("-XX:+Use").trim_end_matches("GC"));
+    names.collect::<Vec<_>>().join(" ")
+}
+
 /// The command that records, in a process of its own.
-struct Attached {
+pub struct Attached {
     child: Child,
     folder: PathBuf,
 }
 
 impl Attached {
-    fn begin(pid: u32, folder: PathBuf) -> Attached {
+    pub fn begin(pid: u32, folder: PathBuf) -> Attached {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memory-city"));
         command.args(["attach", &pid.to_string(), "--while-input", "-o"]).arg(&folder);
         // The library that this benchmark was built with.
@@ -73,7 +78,7 @@ impl Attached {
         ticks / 100.0
     }
 
-    fn end(mut self) {
+    pub fn end(mut self) {
         drop(self.child.stdin.take());
         assert!(self.child.wait().expect("a status").success());
         std::fs::remove_dir_all(&self.folder).expect("removed");

@@ -122,12 +122,16 @@ impl AmountLog {
         nodes: &[NodeId],
         mut found: impl FnMut(u64, u64),
     ) {
+        let ask = |node: NodeId| {
+            let changes = self.changes_of(node);
+            prefetch(times, changes.start);
+            prefetch(column, changes.start);
+            prefetch(column, changes.end.wrapping_sub(1));
+        };
+        nodes.iter().take(AHEAD).for_each(|&node| ask(node));
         for (i, &node) in nodes.iter().enumerate() {
             if let Some(&ahead) = nodes.get(i + AHEAD) {
-                let changes = self.changes_of(ahead);
-                prefetch(times, changes.start);
-                prefetch(column, changes.start);
-                prefetch(column, changes.end.wrapping_sub(1));
+                ask(ahead);
             }
             let changes = self.changes_of(node);
             let at_start = !changes.is_empty() && times[changes.start].wide() == 0;

@@ -237,8 +237,8 @@ impl<'a> Values<'a> {
 }
 
 /// Plots that are computed at once: what is known of them stays in the cache of a core. And how many one core takes.
-const AT_ONCE: usize = 1024;
-const OF_A_CORE: usize = 8 * AT_ONCE;
+const AT_ONCE: usize = 512;
+const OF_A_CORE: usize = 16 * AT_ONCE;
 
 /// What is known of some plots at one time; kept from some to the next, so that nothing is allocated.
 #[derive(Default)]

@@ -290,6 +290,11 @@ impl CameraRig {
         self.flat = if wanted > self.flat { (self.flat + step).min(1.0) } else { (self.flat - step).max(wanted) };
     }
 
+    /// Whether a flight begins with this frame.
+    fn begins_flight(&self) -> bool {
+        self.flight.is_some_and(|(.., progress)| progress == 0.0)
+    }
+
     /// A hand moves the camera: no flight goes on.
     fn moved(&mut self, pose: CameraPose) {
         let plan = self.plan();
@@ -491,11 +496,13 @@ pub fn fly(
 ) {
     // A long frame must not fling the camera away.
     let delta = time.delta_secs().min(0.1);
+    // Of a slow frame nobody knows what came first: a view that was asked for in it is not undone by what was only touched in it.
+    let asked = rig.begins_flight();
     rig.bypass_change_detection().advance(if settings.reduced_motion { f32::INFINITY } else { delta });
     awake.keep_if(rig.moving());
     if !typing.goes_on() && !is_command(&keys) {
         // Also what was pressed and let go within one slow frame. Where flights have keys that lead through views, these come first.
-        let held = |key: KeyCode| (keys.pressed(key) || keys.just_pressed(key)) && !focus.takes(key);
+        let held = |key: KeyCode| (keys.pressed(key) || keys.just_pressed(key) && !asked) && !focus.takes(key);
         let axis = |to: Flight, against: Flight| keys::map().flown(to, against, held);
         let wish = Vec3::new(
             axis(Flight::Right, Flight::Left),
@@ -507,7 +514,7 @@ pub fn fly(
             rig.fly_by(wish, fast * delta.max(0.016), settings.navigation);
         }
     }
-    if let Some(spot) = pointer.spot.filter(|_| scroll.delta.y != 0.0) {
+    if let Some(spot) = pointer.spot.filter(|_| scroll.delta.y != 0.0 && !asked) {
         let notches = match scroll.unit {
             MouseScrollUnit::Line => scroll.delta.y,
             MouseScrollUnit::Pixel => scroll.delta.y / 40.0,
@@ -518,6 +525,7 @@ pub fn fly(
 
 #[cfg(test)]
 mod tests {
+    use super::super::multiples::CitySpot;
     use super::*;
     use memory_city_analysis::timeline::{Amount, TimePoint, Timeline};
     use memory_city_views::city::camera::ViewSide;
@@ -598,6 +606,41 @@ mod tests {
             rig.advance(f32::INFINITY);
             prop_assert!(rig.sees_city());
             prop_assert_eq!(rig.pose, camera::home(rig.tallest, &rig.lens()));
+        }
+    }
+
+    /// S was tapped, or the wheel turned, and then F5 pressed, all within one slow frame: F5 brings the city back.
+    #[test]
+    fn a_view_is_not_undone_by_what_was_touched_in_the_same_frame() {
+        for (tapped, asked, flies) in [(true, true, true), (false, true, true), (true, false, false)] {
+            let mut app = App::new();
+            app.init_resource::<CameraRig>()
+                .init_resource::<ButtonInput<KeyCode>>()
+                .init_resource::<AccumulatedMouseScroll>()
+                .init_resource::<Typing>()
+                .init_resource::<Focus>()
+                .init_resource::<Pointer>()
+                .init_resource::<Settings>()
+                .init_resource::<Time>()
+                .init_resource::<Awake>()
+                .add_systems(Update, fly);
+            let world = app.world_mut();
+            world.resource_mut::<Time>().advance_by(std::time::Duration::from_millis(100));
+            world.resource_mut::<CameraRig>().show_whole(WholeView::Above);
+            if !asked {
+                // It has begun before.
+                world.resource_mut::<CameraRig>().advance(0.01);
+            }
+            if tapped {
+                let mut keys = world.resource_mut::<ButtonInput<KeyCode>>();
+                keys.press(KeyCode::KeyS);
+                keys.release(KeyCode::KeyS);
+            } else {
+                world.resource_mut::<Pointer>().spot = Some(CitySpot { at: Vec2::new(300.0, 200.0), time: None });
+                world.resource_mut::<AccumulatedMouseScroll>().delta.y = 3.0;
+            }
+            app.update();
+            assert_eq!(app.world().resource::<CameraRig>().flight.is_some(), flies, "{tapped} {asked}");
         }
     }
 

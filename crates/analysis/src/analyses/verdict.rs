@@ -3,6 +3,7 @@
 //! It reads a timeline alone, whatever it was made of, and so is there at once. Who owns what grows is the analysis `leak`'s.
 
 use super::{bytes_text, count_text, top_growing};
+use crate::ownership::grows_between;
 use crate::timeline::{Metric, NodeId, Timeline, Unit};
 
 /// Growth below this share of the heap is no growth worth a word: caches fill, classes load.
@@ -97,11 +98,10 @@ pub fn largest(timeline: &Timeline, metric: Metric, n: usize) -> Vec<NodeId> {
     super::strongest(sizes.filter(|(size, _)| *size > 0).collect(), n)
 }
 
-/// The point in time from which a group grows: the last at which it had no more than a twentieth of its growth.
+/// The point in time from which a group grows.
 fn since(timeline: &Timeline, metric: Metric, node: NodeId) -> usize {
-    let first = timeline.value(0, node, metric) as f64;
-    let little = first + 0.05 * timeline.growth(node, metric) as f64;
-    (0..timeline.times()).rev().find(|&t| timeline.value(t, node, metric) as f64 <= little).unwrap_or(0)
+    let values: Vec<u64> = (0..timeline.times()).map(|t| timeline.value(t, node, metric)).collect();
+    grows_between(&values).map_or(0, |(since, _)| since)
 }
 
 #[cfg(test)]

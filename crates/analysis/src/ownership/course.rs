@@ -126,7 +126,7 @@ pub fn filled_between(bytes: &[u64]) -> (usize, usize) {
     (from.min(until), until)
 }
 
-/// Of all growth; what has no more has not begun to grow. As in a [`crate::analyses::Verdict`].
+/// Of all growth; what has no more has not begun to grow.
 const LITTLE: f64 = 0.05;
 
 /// Since when it grows: the last point in time at which there was no more than a twentieth of the growth, and the next. `None` where it

@@ -3,6 +3,7 @@
 use crate::viewer::finding::LeakPlace;
 use crate::viewer::panels::theme;
 use memory_city_analysis::analyses::Verdict;
+use memory_city_analysis::ownership::grows_between;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 
 /// Letters of a place in large letters.
@@ -79,13 +80,11 @@ fn types(elements: &str) -> Vec<&str> {
     elements.split(", ").filter_map(|part| name(part).map(|(from, to)| &part[from..to])).collect()
 }
 
-/// The point in time from which groups grow together: the last at which they had no more than a twentieth of their growth, as in a
-/// [`Verdict`]. `None` where they do not.
+/// The point in time from which groups grow together. `None` where they do not.
 fn grows_from(timeline: &Timeline, nodes: &[NodeId]) -> Option<usize> {
-    let bytes = |t: usize| nodes.iter().map(|&node| timeline.value(t, node, Metric::Bytes) as f64).sum::<f64>();
-    let (first, last) = (bytes(0), bytes(timeline.times().checked_sub(1)?));
-    let little = first + 0.05 * (last - first);
-    (last > first).then(|| (0..timeline.times()).rev().find(|&t| bytes(t) <= little)).flatten()
+    let bytes =
+        |t: usize| nodes.iter().map(|&node| timeline.value(t, node, Metric::Bytes)).fold(0, u64::saturating_add);
+    grows_between(&(0..timeline.times()).map(bytes).collect::<Vec<_>>()).map(|(since, _)| since)
 }
 
 /// What a place is called in large letters: its end, which is what is to be looked at; and what it lies in, where both together

@@ -24,8 +24,6 @@ struct Journey {
 
 /// Seconds a building takes to its new place.
 const MOVE: f32 = 0.9;
-/// Where there are more boxes than that, those of them that are part of a block where they go are not drawn on the way.
-pub(super) const MOST_ALONE: usize = 200_000;
 /// Boxes that one core takes at a time.
 const OF_A_CORE: usize = 1 << 14;
 
@@ -33,7 +31,6 @@ impl Moving {
     /// From where each box of the new city comes, as large as it is drawn at the shown time.
     pub fn between(before: &mut City, city: &mut City, time: usize) -> Moving {
         let to = city.boxes.clone();
-        let has_blocks = to.records.len() > MOST_ALONE;
         let at = |city: &mut City| city.states(time.min(city.times().saturating_sub(1)));
         let (was, is) = (at(before), at(city));
         let (before, city) = (&*before, &*city);
@@ -42,10 +39,8 @@ impl Moving {
             BoxRecord { cell: [x, z, 0.0, 0.0], ..*record }
         };
         let from = to.records.par_iter().enumerate().with_min_len(OF_A_CORE).map(|(i, record)| {
-            let Some(target) = city.target_of_box(i) else {
-                // A block, which is drawn where there are many.
-                return if has_blocks { out_of_its_place(record) } else { *record };
-            };
+            // A block, if it is drawn at all on the way.
+            let Some(target) = city.target_of_box(i) else { return out_of_its_place(record) };
             let same = city.same_in(target, before);
             match same.and_then(|target| before.box_of(target)) {
                 Some(old) => {

@@ -3,7 +3,6 @@
 
 use super::fly::CameraRig;
 use super::laid_out::City;
-use super::moving::MOST_ALONE;
 use super::sharpness::Sharpness;
 use crate::viewer::scene::renderer::DrawPlan;
 use glam::Mat4;
@@ -18,6 +17,9 @@ const MOST_KEPT: usize = 4096;
 /// what it has not drawn yet, and that of most of a million boxes takes a gigabyte.
 const MANY: usize = 400_000;
 const COARSER: f32 = 1.5;
+
+/// While boxes move, those that are part of a block where they go are drawn too, but not where there are more than that.
+const MOST_ALONE: usize = 200_000;
 
 /// What a plan was made for.
 #[derive(Clone, PartialEq)]

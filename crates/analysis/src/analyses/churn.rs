@@ -1,6 +1,6 @@
 //! Memory churn: what died in a window, how old, what it was and who allocated it.
 
-use super::windows::RunMeasures;
+use super::measures::RunMeasures;
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::lives::{
     BY_AGE_TYPE_AND_SITE, DeadTree, RunWindow, age_bucket, age_bucket_text, grouping_of_dead, lives_of,

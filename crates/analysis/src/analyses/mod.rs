@@ -44,6 +44,7 @@ mod interface;
 mod kept;
 mod kept_by_threads;
 mod looked;
+mod measures;
 mod object_rows;
 mod objects;
 mod one_object;
@@ -57,11 +58,11 @@ pub use cut::named_cut;
 pub(crate) use interface::change;
 pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
 pub use kept::FollowsFrom;
+pub use measures::RunMeasures;
 pub use parameters::{Argument, Arguments, Parameter, ParameterKind, metric_of};
 pub use registry::AnalysisRegistry;
 pub use sites::{SampledShare, SampledShares, sampled_shares};
 pub use verdict::{GROWTH_FLOOR, Verdict, growth_scale, largest, verdict};
-pub use windows::RunMeasures;
 
 use crate::timeline::{Metric, NodeId, Timeline};
 

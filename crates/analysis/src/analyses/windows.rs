@@ -1,13 +1,11 @@
 //! Windows of time that are suspicious: where memory grows to the end, where collecting takes long, where much is thrown away.
 //! The rules are those of [`crate::windows`]; every threshold is a parameter.
 
-use super::{Analysis, Arguments, Description, Findings, Parameter, TimeWindow, looked};
-use crate::tabular::{
-    Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text, time_text, uptime_text,
-};
-use crate::timeline::{History, Metric, NodeId, Source, Unit};
-use crate::windows::{GcSpan, GcWindow, LeakWindow, MemoryLevel, SuspiciousWindows, WindowRules};
-use memory_city_formats::{GcHistory, GcKind, LifeStep};
+use super::measures::{NANOS, RunMeasures};
+use super::{Analysis, Arguments, Description, Findings, Parameter, TimeWindow};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, time_text, uptime_text};
+use crate::timeline::{Source, Unit};
+use crate::windows::{GcWindow, LeakWindow, SuspiciousWindows, WindowRules};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 
@@ -16,12 +14,6 @@ pub(super) fn analysis() -> Box<dyn Analysis> {
 }
 
 struct Windows;
-
-/// Fewer heap states say nothing about how memory grows.
-const ENOUGH: usize = 3;
-
-/// Nanoseconds in a millisecond.
-const NANOS: u64 = 1_000_000;
 
 impl Analysis for Windows {
     fn describe(&self) -> Description {
@@ -158,212 +150,6 @@ fn rules_of(arguments: &Arguments) -> WindowRules {
         overhead_percent: number("overhead"),
         churn_percent: number("churn"),
     }
-}
-
-/// What windows are found in: the collections and memory of a run, and where the numbers come from.
-#[derive(Clone, Debug)]
-pub struct RunMeasures {
-    /// When it begins, nanoseconds: since the program started where collections are known, else since 1970.
-    pub began: u64,
-    /// Its collections.
-    pub gcs: Vec<GcSpan>,
-    /// Memory over time.
-    pub levels: Vec<MemoryLevel>,
-    /// What the levels are, for people: `bytes that GC roots reach`.
-    pub levels_are: String,
-    /// Whether what collections freed is an estimate from samples; `None` where it is not known.
-    pub freed_is_estimated: Option<bool>,
-    /// Whether times are those of a clock, not of the program.
-    pub is_epoch: bool,
-    /// What a person must know.
-    pub notes: Vec<String>,
-}
-
-impl RunMeasures {
-    /// Measures a source between two points in time. Of traces with references and GC roots what the roots reach is computed at
-    /// `states` points at most, each of which is replayed; everything else is one pass over what is known of the run.
-    ///
-    /// # Errors
-    /// When a heap state cannot be loaded again, or the work was cancelled.
-    pub fn of(document: &Source, window: TimeWindow, states: usize, progress: &Progress) -> Result<RunMeasures> {
-        let series = document.heaps().map(History::series);
-        let history = match series {
-            Some(series) => series.gc_history(progress)?,
-            None => None,
-        };
-        let Some(history) = history.filter(|history| !history.collections.is_empty()) else {
-            return Ok(RunMeasures::of_points(document, window));
-        };
-        let whole = crate::lives::RunWindow::of_points(document, &history, window);
-        let within = &history.collections[whole.first as usize..whole.end as usize];
-        let mut measures = RunMeasures {
-            began: whole.from,
-            gcs: within.iter().map(|gc| GcSpan { start: gc.start, end: gc.end, freed: 0 }).collect(),
-            levels: Vec::new(),
-            levels_are: String::new(),
-            freed_is_estimated: None,
-            is_epoch: false,
-            notes: Vec::new(),
-        };
-        measures.add_freed(document, &history, whole, progress)?;
-        measures.add_levels(document, window, &history, whole, states, progress)?;
-        Ok(measures)
-    }
-
-    /// Of points in time alone, without collections.
-    fn of_points(document: &Source, window: TimeWindow) -> RunMeasures {
-        let timeline = document.timeline();
-        let levels: Vec<MemoryLevel> =
-            window.times().map(|time| point_level(document, time, time - window.from)).collect();
-        RunMeasures {
-            began: levels.first().map_or(0, |level| level.time),
-            gcs: Vec::new(),
-            levels_are: match document.heaps() {
-                Some(heaps) if heaps.options().include_unreachable => {
-                    "bytes of all objects, reachable or not".to_owned()
-                }
-                Some(_) => "bytes that GC roots reach".to_owned(),
-                None => "bytes of the trees".to_owned(),
-            },
-            levels,
-            freed_is_estimated: None,
-            is_epoch: timeline.points()[window.from].gc.is_none(),
-            notes: vec!["Collections are not recorded here: neither overhead nor churn can be told.".to_owned()],
-        }
-    }
-
-    /// What each collection freed: from what is in use before and after it, else from samples.
-    fn add_freed(
-        &mut self,
-        document: &Source,
-        history: &GcHistory,
-        whole: crate::lives::RunWindow,
-        progress: &Progress,
-    ) -> Result<()> {
-        let within = &history.collections[whole.first as usize..whole.end as usize];
-        if within.iter().all(|gc| gc.before.is_some() && gc.after.is_some()) {
-            for (span, gc) in self.gcs.iter_mut().zip(within) {
-                span.freed = super::change(gc.after.unwrap_or(0), gc.before.unwrap_or(0));
-            }
-            self.freed_is_estimated = Some(false);
-        } else if let Some(lives) = document.heaps().and_then(|heaps| heaps.series().lives())
-            && let Some(last) = whole.end.checked_sub(1)
-        {
-            let (mut born, mut died) = (vec![0.0; self.gcs.len()], vec![0.0; self.gcs.len()]);
-            lives.each(last, progress, |event| {
-                if let Some(at) = event.gc.checked_sub(whole.first).map(|at| at as usize).filter(|&at| at < born.len())
-                {
-                    match event.step {
-                        LifeStep::Born => born[at] += event.amount.bytes,
-                        LifeStep::Died => died[at] += event.amount.bytes,
-                        LifeStep::Promoted => {}
-                    }
-                }
-                Ok(())
-            })?;
-            // Deaths of samples are noticed some time after the collection, births are dated well: so what is in use at the start of a
-            // collection is what was left by the one before, and what was born since.
-            let mut used = match whole.first.checked_sub(1) {
-                Some(before) => history.collections[before as usize].after.map(|bytes| bytes as f64),
-                None => (history.began == 0).then_some(0.0),
-            };
-            for (at, (span, gc)) in self.gcs.iter_mut().zip(within).enumerate() {
-                let after = gc.after.map(|bytes| bytes as f64);
-                let freed = match (used, after) {
-                    (Some(used), Some(after)) => used + born[at] - after,
-                    // As much went as came.
-                    (Some(_), None) => born[at],
-                    (None, _) => died[at],
-                };
-                span.freed = freed as i64;
-                used = after.or(used);
-            }
-            self.freed_is_estimated = Some(true);
-            self.notes
-                .push(format!("What collections freed is estimated from {} samples.", count_text(lives.samples())));
-        } else {
-            self.notes.push("What collections freed is not recorded here: churn cannot be told.".to_owned());
-        }
-        Ok(())
-    }
-
-    /// How much memory there was: what roots reach where that can be computed, else what is left after collections.
-    fn add_levels(
-        &mut self,
-        document: &Source,
-        window: TimeWindow,
-        history: &GcHistory,
-        whole: crate::lives::RunWindow,
-        states: usize,
-        progress: &Progress,
-    ) -> Result<()> {
-        let Some(heaps) = document.heaps() else { return Ok(()) };
-        if heaps.has_seen_all() {
-            // Collections of a part of the heap tell the roots of that part alone.
-            let is_full = |t: &usize| {
-                let gc = document.timeline().points()[*t].gc.as_ref();
-                gc.is_some_and(|gc| gc.kind == GcKind::Major)
-            };
-            let fulls: Vec<usize> = looked::ends(document, window).into_iter().filter(is_full).collect();
-            let looked =
-                if states < ENOUGH || fulls.len() < ENOUGH { Vec::new() } else { looked::spread(&fulls, states) };
-            for &time in &looked {
-                progress.check()?;
-                let heap = heaps.heap(time, progress)?;
-                let Some(reached) = heap.reached_by_roots() else { break };
-                let point = &document.timeline().points()[time];
-                let time = point.millis.saturating_mul(NANOS);
-                let number = point.gc.as_ref().map(|gc| u64::from(gc.number));
-                let gc = history.collections.iter().position(|gc| Some(gc.number) == number).unwrap_or(0);
-                let gc = gc.saturating_sub(whole.first as usize);
-                self.levels.push(MemoryLevel { time, bytes: reached.bytes, gc });
-            }
-            if self.levels.len() >= ENOUGH {
-                self.levels_are = "bytes that GC roots reach".to_owned();
-                self.notes.push(format!(
-                    "What GC roots reach was computed after {} of {} collections of the whole heap (states).",
-                    count_text(self.levels.len() as u64),
-                    count_text(fulls.len() as u64)
-                ));
-                return Ok(());
-            }
-            self.levels.clear();
-        } else {
-            // Walks are exact. Between them nothing is known of what roots reach.
-            let walks: Vec<MemoryLevel> = window
-                .times()
-                .map(|time| {
-                    let level = point_level(document, time, 0);
-                    let since = match document.timeline().points()[time].gc {
-                        Some(_) => level.time,
-                        None => level.time.saturating_sub(history.epoch.saturating_mul(NANOS)),
-                    };
-                    let gc = history.collections.partition_point(|gc| gc.end < since.saturating_add(NANOS));
-                    let gc = gc.saturating_sub(1 + whole.first as usize);
-                    MemoryLevel { time: since, gc, ..level }
-                })
-                .collect();
-            if walks.len() > 2 {
-                self.levels = walks;
-                self.levels_are = "bytes that GC roots reach".to_owned();
-                return Ok(());
-            }
-        }
-        let within = &history.collections[whole.first as usize..whole.end as usize];
-        let level = |(gc, record): (usize, &memory_city_formats::GcRecord)| {
-            Some(MemoryLevel { time: record.end, bytes: record.after?, gc })
-        };
-        self.levels = within.iter().enumerate().filter_map(level).collect();
-        self.levels_are = "bytes after collections, with what was not yet collected".to_owned();
-        Ok(())
-    }
-}
-
-/// The memory of a point in time: what its tree holds.
-fn point_level(document: &Source, time: usize, gc: usize) -> MemoryLevel {
-    let timeline = document.timeline();
-    let millis = timeline.points()[time].millis;
-    MemoryLevel { time: millis.saturating_mul(NANOS), bytes: timeline.value(time, NodeId::ROOT, Metric::Bytes), gc }
 }
 
 /// A row before it is one.

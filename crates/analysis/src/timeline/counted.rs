@@ -4,7 +4,7 @@
 //! class, and of samples the place, the thread and the collections survived. Any list that reads no more than that can be had. Who asks
 //! for nothing gets packages, types, and where they are known the places that allocated.
 
-use super::history::named;
+use super::choice::named;
 use super::{AUTO, TimePoint, Timeline, TimelineBuilder};
 use crate::group::domain::{class_of_frame, tell_packages};
 use crate::group::{

@@ -1,6 +1,8 @@
 //! A recording that goes on, under a grouping: trees of walks that were read stay, and only those that came since are read.
 
-use super::history::{History, choose, point_of, points_of_interest, trees_of, with_wanted};
+use super::choice::{choose, with_wanted};
+use super::history::History;
+use super::trees::{point_of, points_of_interest, trees_of};
 use super::{TimelineBuilder, closures::KeptAmounts};
 use crate::group::domain::tell_packages;
 use crate::group::{GroupOptions, Grouping};

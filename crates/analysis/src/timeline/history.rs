@@ -1,19 +1,21 @@
 //! A series of heap states under one grouping: its timeline, and reference maps on demand.
 
 use super::all_references::{TimeReferences, time_references};
+use super::choice::{check, choose, known_of_traces, with_wanted};
 use super::closures::{ClosureRequest, KeptAmounts};
 use super::following::Following;
 use super::kept::{KeptAnswers, OwnersOfTime, keep_owners, kept_owners, key_of_dumps};
 use super::references::{ReferenceMap, reference_map};
-use super::{GrowingTree, NodeId, TimePoint, Timeline, TimelineBuilder};
+use super::trees::{TimeTree, point_of, points_of_interest, recorded, trees_of};
+use super::{GrowingTree, NodeId, Timeline, TimelineBuilder};
 use crate::group::{self, GroupOptions, Grouped, Grouping, MemoryTree, Reads};
 use crate::ownership::OwnerTree;
 use memory_city_formats::values::HeapValues;
-use memory_city_formats::{AnswerKey, HeapSeries, MemoryNeed, Recording, SnapshotInfo, each_state, memory_budget};
-use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_formats::{AnswerKey, HeapSeries, MemoryNeed, each_state, memory_budget};
+use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::ownership::{Dominators, GroupAmounts, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Amount, HeapState, ObjectId};
+use memory_city_heap::{HeapState, ObjectId};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -54,12 +56,9 @@ const KEPT_MAPS: usize = 256;
 /// Dominator trees that are kept: those of two times that are compared. One takes about as much as its heap state.
 const KEPT_DOMINATORS: usize = 2;
 
-/// The grouping that suits the input: by allocation site where the source knows it, by package otherwise.
-pub const AUTO: &str = "auto";
-
 impl History {
     /// Groups every state of a series: from its recording where it has one and the grouping reads no more than that
-    /// knows, otherwise one by one. `grouping` is [`AUTO`], the name of a grouping, or a list of classifiers
+    /// knows, otherwise one by one. `grouping` is [`super::AUTO`], the name of a grouping, or a list of classifiers
     /// ([`group::grouping`]).
     ///
     /// # Errors
@@ -560,145 +559,4 @@ impl History {
         *last = Some((time, Arc::clone(&heap), Arc::clone(&grouped)));
         Ok((heap, grouped))
     }
-}
-
-/// Garbage too, where the grouping asks for it.
-pub(super) fn with_wanted(options: GroupOptions, grouping: &Grouping) -> GroupOptions {
-    GroupOptions { include_unreachable: options.include_unreachable || grouping.wants_unreachable(), ..options }
-}
-
-/// The points of a series that are times under these options.
-pub(super) fn points_of_interest(series: &dyn HeapSeries, options: GroupOptions) -> Vec<usize> {
-    let of_interest = |p: &SnapshotInfo| options.gc_starts || p.gc.as_ref().is_none_or(|gc| gc.end);
-    let mut points: Vec<usize> = (0..series.points().len()).filter(|&i| of_interest(&series.points()[i])).collect();
-    if points.len() > 1 {
-        // A GC that never ended has no point of its own, unless starts are asked for.
-        points.retain(|&i| options.gc_starts || series.points()[i].gc.is_some() || series.recording().is_none());
-    }
-    points
-}
-
-pub(super) fn point_of(info: &SnapshotInfo, unreachable: Amount) -> TimePoint {
-    TimePoint { label: info.label.clone(), millis: info.millis, gc: info.gc.clone(), unreachable }
-}
-
-/// The tree of a dump.
-pub(super) struct TimeTree {
-    pub tree: MemoryTree,
-    pub unreachable: Amount,
-    /// What is known of its objects.
-    pub known: Reads,
-    /// Whether there are none.
-    pub is_empty: bool,
-}
-
-/// The trees of dumps: from the cache, or from their states, several at once while memory lasts; with the state of the last one,
-/// where it was read.
-pub(super) fn trees_of(
-    series: &dyn HeapSeries,
-    grouping: &Grouping,
-    options: GroupOptions,
-    points: &[usize],
-    kept: Option<&KeptAnswers>,
-    progress: &Progress,
-) -> Result<(Vec<TimeTree>, Option<GroupedState>)> {
-    let mut trees: Vec<Option<TimeTree>> = Vec::with_capacity(points.len());
-    for &i in points {
-        progress.check()?;
-        let found = kept.and_then(|kept| kept.tree(series, i, grouping));
-        let is_empty = false;
-        trees.push(found.map(|f| TimeTree { tree: f.tree, unreachable: f.unreachable, known: f.known, is_empty }));
-    }
-    let missing: Vec<usize> = (0..points.len()).filter(|&at| trees[at].is_none()).collect();
-    let wanted: Vec<usize> = missing.iter().map(|&at| points[at]).collect();
-    let need = match grouping.reads().contains(Reads::REFERRERS) {
-        true => MemoryNeed::Owners,
-        false => MemoryNeed::Graph,
-    };
-    let made = each_state(series, &wanted, need, memory_budget(), progress, |i, heap, progress| {
-        let known = Reads::known_of(&heap);
-        check(grouping, known, series.noun(), Some(&series.points()[i]))?;
-        let mut grouped = group::group(&heap, grouping, options, progress)?;
-        let (_, unreachable) = heap.totals();
-        if let Some(kept) = kept {
-            kept.keep_tree(series, i, &grouped.tree, unreachable, known);
-        }
-        let is_empty = heap.object_count() == 0;
-        // A selection is most likely to be about the last one.
-        let last = wanted.last() == Some(&i);
-        let tree = if last { grouped.tree.clone() } else { std::mem::take(&mut grouped.tree) };
-        let state = last.then(|| (i, heap, Arc::new(grouped)));
-        Ok((TimeTree { tree, unreachable, known, is_empty }, state))
-    })?;
-    let mut last = None;
-    for (at, (tree, state)) in missing.into_iter().zip(made) {
-        trees[at] = Some(tree);
-        last = state.or(last);
-    }
-    Ok((trees.into_iter().flatten().collect(), last))
-}
-
-/// Trees from what changed: no heap state is made.
-fn recorded(
-    series: &dyn HeapSeries,
-    recording: &Recording,
-    grouping: &Grouping,
-    points: &[usize],
-    progress: &Progress,
-) -> Result<Timeline> {
-    progress.begin("Grouping the heap over time", recording.log.len() as u64);
-    let mut builder = TimelineBuilder::default();
-    let mut tree = GrowingTree::new(recording, grouping)?;
-    let mut changed: Vec<u32> = Vec::new();
-    let mut wanted = points.iter().copied().peekable();
-    for i in 0..recording.log.len() {
-        progress.check()?;
-        progress.advance(1);
-        changed.extend_from_slice(tree.step(recording.log.changes(i), i.div_ceil(2) as u32));
-        tree.check()?;
-        if wanted.next_if_eq(&i).is_some() {
-            changed.sort_unstable();
-            changed.dedup();
-            builder.step(point_of(&series.points()[i], Amount::default()), tree.tree(), &changed);
-            changed.clear();
-        }
-    }
-    Ok(builder.finish())
-}
-
-pub(super) fn choose(series: &dyn HeapSeries, grouping: &str) -> Result<Arc<Grouping>> {
-    named(match (grouping, series.has_sites()) {
-        (AUTO, true) => "type-site",
-        (AUTO, false) => "package-type",
-        (text, _) => text,
-    })
-}
-
-/// The grouping of a name or list.
-pub(crate) fn named(text: &str) -> Result<Arc<Grouping>> {
-    group::grouping(text).map_err(|error| Error::Unusable {
-        what: format!("The grouping {:?} is not known: character {}: {}", error.text, error.character(), error.message),
-        remedy: match error.remedy() {
-            remedy if remedy.is_empty() => "`memory-city report --help` shows how groupings are written".into(),
-            remedy => remedy,
-        },
-    })
-}
-
-/// What every trace knows, and what it may hold.
-fn known_of_traces() -> Reads {
-    Reads::all() - (Reads::LOADERS | Reads::CLASS_OBJECT | Reads::FIELDS)
-}
-
-/// Whether so much is enough for a grouping.
-fn check(grouping: &Grouping, known: Reads, what: &str, point: Option<&SnapshotInfo>) -> Result<()> {
-    let Some(lacks) = grouping.lacks(known) else { return Ok(()) };
-    let place = point.map(|p| format!(" ({})", p.label)).unwrap_or_default();
-    Err(Error::Unusable {
-        what: format!("The grouping {} needs {lacks}, which {what}{place} does not hold", grouping.title),
-        remedy: match (grouping.reads() - known).intersects(Reads::LIFE | Reads::SITE) {
-            true => "Record a memory trace, or choose a grouping by type, package, class loader or object kind".into(),
-            false => "Choose a grouping by type, package, class loader or object kind".into(),
-        },
-    })
 }

@@ -6,8 +6,8 @@
 //! grouping, and references where it gave them. Who looks at a source asks what it offers, not what it is.
 
 use super::all_references::TimeReferences;
+use super::choice::named;
 use super::counted::CountedHistory;
-use super::history::named;
 use super::json::{self, JsonSource};
 use super::references::ReferenceMap;
 use super::{AUTO, DIFFERENCE, History, NodeId, Timeline};

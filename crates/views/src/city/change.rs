@@ -4,7 +4,7 @@
 //! Any time may be the base, also a later one than that shown: then it reads backwards, the exact negation. While nothing is
 //! compared, what has lost much since the first state has a sign too: growth has colours, and shrinking none. May not: draw.
 
-use super::look::Values;
+use super::values::Values;
 use super::{Appearance, CityPlan, PlotState};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;

@@ -13,6 +13,7 @@ use super::detail::DetailTree;
 use super::height::{self, HeightAxis, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
 use super::legend::{ColourHistogram, Legend};
 use super::pick::PickIndex;
+use super::values::{Sample, Values};
 use super::{CityPlan, Hit, MORE_HEIGHT, PlotState, Standing};
 use glam::Vec3;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
@@ -63,179 +64,6 @@ impl Default for Look {
     }
 }
 
-/// The value of one plot at one time: looked up once for side, height and colour.
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    /// The plot.
-    pub plot: usize,
-    /// The point in time.
-    pub time: usize,
-    /// What stands there then.
-    pub value: u64,
-    /// What stood there at the base: the first point in time where no other was chosen.
-    pub base: u64,
-}
-
-impl Sample {
-    /// The value minus that of the base.
-    #[inline]
-    pub fn growth(&self) -> i64 {
-        let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-        signed(self.value) - signed(self.base)
-    }
-}
-
-/// A city's values over time, as colour modes and height rules read them: in units of the metric that was chosen for them,
-/// which may be another one than that of the areas.
-#[derive(Clone, Copy)]
-pub struct Values<'a> {
-    /// The plots.
-    pub plan: &'a CityPlan,
-    /// The trees the city was laid out for.
-    pub timeline: &'a Timeline,
-    metric: Metric,
-    base: usize,
-}
-
-impl<'a> Values<'a> {
-    /// Values of the metric that areas are made of.
-    pub fn of_areas(plan: &'a CityPlan, timeline: &'a Timeline) -> Values<'a> {
-        Values { plan, timeline, metric: plan.config().metric, base: 0 }
-    }
-
-    /// The same compared with another time than the first.
-    #[must_use]
-    pub fn since(self, base: usize) -> Values<'a> {
-        Values { base, ..self }
-    }
-
-    /// The time that growth is counted from.
-    pub fn base(&self) -> usize {
-        self.base
-    }
-
-    /// The same in another metric.
-    #[must_use]
-    pub fn measured_in(self, metric: Metric) -> Values<'a> {
-        Values { metric, ..self }
-    }
-
-    /// What is measured.
-    pub fn metric(&self) -> Metric {
-        self.metric
-    }
-
-    fn is_of_areas(&self) -> bool {
-        self.metric == self.plan.config().metric
-    }
-
-    /// Largest growth of any building from the base to the last point in time; 0 if none grew. From the last time on: to any
-    /// other. Linear in the nodes where the metric is not that of the areas, or the base not the first time.
-    pub fn max_growth(&self) -> u64 {
-        let last = self.times().saturating_sub(1);
-        match self.base {
-            0 if self.is_of_areas() => self.plan.max_growth(),
-            0 => super::max_growth(self.timeline, self.metric),
-            base => {
-                let at_most = |plot: usize| if base == last { self.peak(plot) } else { self.value(plot, last) };
-                self.largest(|plot| at_most(plot).saturating_sub(self.value(plot, base)))
-            }
-        }
-    }
-
-    /// Largest difference between any two times of any building: the same whatever is compared with what.
-    pub fn max_difference(&self) -> u64 {
-        self.largest(|plot| {
-            let low = (0..self.times()).map(|t| self.value(plot, t)).min().unwrap_or(0);
-            self.peak(plot) - low
-        })
-    }
-
-    /// The largest value of a plot over all times.
-    pub fn peak(&self, plot: usize) -> u64 {
-        match self.plan.building(plot) {
-            Some(node) => self.timeline.peak(node, self.metric),
-            None => (0..self.times()).map(|t| self.value(plot, t)).max().unwrap_or(0),
-        }
-    }
-
-    /// How many points in time there are.
-    pub fn times(&self) -> usize {
-        self.timeline.times()
-    }
-
-    /// What stands on a plot at time `t`, and stood there at the base.
-    #[inline]
-    pub fn sample(&self, plot: usize, t: usize) -> Sample {
-        let (value, base) = match self.plan.building(plot) {
-            // The first time is where a search begins anyway.
-            _ if self.base == 0 && self.is_of_areas() => self.plan.value_and_first(self.timeline, t, plot),
-            Some(node) if self.base == 0 => self.timeline.value_and_first(t, node, self.metric),
-            _ => (self.value(plot, t), self.value(plot, self.base)),
-        };
-        Sample { plot, time: t, value, base }
-    }
-
-    /// The same for many plots. Returns whether all of them are buildings.
-    fn samples(
-        &self,
-        plots: impl Iterator<Item = usize> + Clone,
-        t: usize,
-        block: &mut PlotBlock,
-        into: &mut Vec<Sample>,
-    ) -> bool {
-        into.clear();
-        let nodes = &mut block.nodes;
-        nodes.clear();
-        nodes.extend(plots.clone().map_while(|plot| self.plan.building(plot)));
-        let are_buildings = plots.clone().nth(nodes.len()).is_none();
-        if self.base != 0 || !are_buildings {
-            into.extend(plots.map(|plot| self.sample(plot, t)));
-            return are_buildings;
-        }
-        into.reserve(nodes.len());
-        let mut plots = plots;
-        self.timeline.values_and_firsts(t, nodes, self.metric, |value, base| {
-            into.extend(plots.next().map(|plot| Sample { plot, time: t, value, base }));
-        });
-        true
-    }
-
-    /// What stands on a plot at time `t`.
-    pub fn value(&self, plot: usize, t: usize) -> u64 {
-        match self.plan.building(plot) {
-            _ if self.is_of_areas() => self.plan.value(self.timeline, t, plot),
-            Some(node) => self.timeline.value(t, node, self.metric),
-            None => {
-                let values = self.plan.pruned(plot).iter().map(|&node| self.timeline.value(t, node, self.metric));
-                values.fold(0, u64::saturating_add)
-            }
-        }
-    }
-
-    /// The whole heap at time `t`.
-    pub fn heap(&self, t: usize) -> u64 {
-        self.timeline.value(t, NodeId::ROOT, self.metric())
-    }
-
-    /// Whether a plot stands for several pruned groups: flat, whatever the height rule.
-    pub fn is_more(&self, plot: usize) -> bool {
-        self.plan.is_more(plot)
-    }
-
-    /// Something of each building (not More plots).
-    pub fn of_buildings(&self, of: impl Fn(usize) -> u64 + Sync + Send) -> Vec<u64> {
-        let plots = (0..self.plan.plots.len()).into_par_iter().with_min_len(2048);
-        plots.filter(|&p| !self.is_more(p)).map(of).collect()
-    }
-
-    /// The largest of something over all buildings (not More plots); 0 without any.
-    pub fn largest(&self, of: impl Fn(usize) -> u64 + Sync + Send) -> u64 {
-        let plots = (0..self.plan.plots.len()).into_par_iter().with_min_len(2048);
-        plots.filter(|&p| !self.is_more(p)).map(of).max().unwrap_or(0)
-    }
-}
-
 /// Plots that are computed at once: what is known of them stays in the cache of a core. And how many one core takes.
 const AT_ONCE: usize = 512;
 const OF_A_CORE: usize = 16 * AT_ONCE;
@@ -282,8 +110,8 @@ impl Appearance {
             mode => mode,
         };
         let rule: &HeightRule = height::rule(&look.height);
-        let colour_metric = known(mode.metric.or(look.colour_metric.as_deref())).unwrap_or(values.metric);
-        let by_itself = match (rule.measures, values.metric) {
+        let colour_metric = known(mode.metric.or(look.colour_metric.as_deref())).unwrap_or(values.metric());
+        let by_itself = match (rule.measures, values.metric()) {
             (HeightMetric::Other, Metric::Bytes) => Metric::Objects,
             (HeightMetric::Other, _) => Metric::Bytes,
             (HeightMetric::None | HeightMetric::OfAreas, metric) => metric,
@@ -482,7 +310,7 @@ impl Appearance {
         states: &mut [PlotState],
     ) {
         let (mut samples, mut measured) = (std::mem::take(&mut block.samples), std::mem::take(&mut block.measured));
-        let are_buildings = values.samples(plots.clone(), t, block, &mut samples);
+        let are_buildings = values.samples(plots.clone(), t, &mut block.nodes, &mut samples);
         let shown = samples.iter().map(|sample| (sample.plot, sample.value));
         values.plan.shares_of(shown, &mut block.sides, &mut block.heights);
         values.plan.sides_of(&mut block.sides);
@@ -491,11 +319,11 @@ impl Appearance {
         let mut in_metric =
             |metric: Metric, block: &mut PlotBlock, work: &mut dyn FnMut(&Values<'_>, &[Sample], &mut PlotBlock)| {
                 // Looked up once where it is the same.
-                if metric == values.metric {
+                if metric == values.metric() {
                     work(&values, &samples, block);
                 } else {
                     let values = values.measured_in(metric);
-                    values.samples(plots.clone(), t, block, &mut measured);
+                    values.samples(plots.clone(), t, &mut block.nodes, &mut measured);
                     work(&values, &measured, block);
                 }
             };

@@ -25,6 +25,7 @@ mod cones;
 mod detail;
 mod grow;
 pub mod height;
+mod in_view;
 mod layout;
 mod legend;
 mod lit;
@@ -47,6 +48,7 @@ mod steps;
 #[cfg(test)]
 pub(crate) mod testing;
 mod theme;
+mod values;
 mod viewpoint;
 
 pub use arcs::{ConeWay, NearWay, ReferenceShape, cone_ways, nearest_way};
@@ -55,7 +57,7 @@ pub use cones::{Cone, Cones, MAX_RADIUS, MIN_RADIUS, MOST_CONES, USUAL_CONES, Wa
 pub use detail::{DetailBlock, DetailChoice, DetailSums, DetailTree, DetailView};
 pub use legend::{ColourHistogram, Gradient, Legend, Mark, freed_position};
 pub use lit::{Lit, lit};
-pub use look::{Appearance, Look, Sample, Values};
+pub use look::{Appearance, Look};
 pub use mapping::{
     DISTRICT, FREED_COLOUR, GROWTH, INCOMING_COLOUR, MARK_COLOURS, MORE_COLOUR, OUTGOING_COLOUR, QUIET_COLOUR,
     ROUTE_COLOUR, SELECTED_COLOUR, SHRUNK_COLOUR, district_colour, growth_colour, linear_to_srgb, max_growth,
@@ -74,6 +76,7 @@ pub use squarify::{LayoutError, squarify, squarify_sorted, suffix_sums};
 pub use states::{PlotState, Standing};
 pub use steps::changes_for_steps;
 pub use theme::CityTheme;
+pub use values::{Sample, Values};
 
 use memory_city_analysis::timeline::Metric;
 

@@ -1,8 +1,8 @@
 //! The whole city from above, small, in a corner of its pane, while only a part of it is in view: where one is, and a click leads
 //! elsewhere.
 
-use super::fly::CameraRig;
 use super::laid_out::City;
+use super::rig::CameraRig;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use bevy_egui::egui::{self, Color32, Pos2, Rect, Sense, Shape, Stroke, StrokeKind};

@@ -20,6 +20,7 @@ mod pane;
 mod picking;
 mod pinch;
 mod present;
+mod rig;
 mod routes;
 mod sharpness;
 mod sight;
@@ -27,12 +28,12 @@ mod states;
 mod step;
 
 pub(in crate::viewer) use fly::focus_pose;
-pub use fly::{CameraRig, WholeView};
 pub use laid_out::{City, Shown};
 pub use multiples::{Multiples, TimeCell};
 pub use pane::CityPane;
 pub(in crate::viewer) use pane::{CitySight, alone, fill, hide, set_backdrop};
 pub use present::{ConeCount, ShownCones};
+pub use rig::{CameraRig, WholeView};
 pub use routes::ShownRoutes;
 pub use sharpness::Sharpness;
 

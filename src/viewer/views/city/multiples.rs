@@ -4,8 +4,8 @@
 //!
 //! It says where which time stands ([`Multiples`]); the scene is drawn by [`present`](super::present), once for each.
 
-use super::fly::CameraRig;
 use super::laid_out::City;
+use super::rig::CameraRig;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::{numbers, theme};
 use crate::viewer::settings::Settings;

@@ -2,13 +2,13 @@
 //! pictures without panels a caption and the legend.
 
 use super::axis;
-use super::fly::CameraRig;
 use super::labels;
 use super::laid_out::{City, Shown};
 use super::leak_lines;
 use super::multiples::{self, Multiples};
 use super::picking::Pointer;
 use super::present::{ConeCount, ShownCones};
+use super::rig::CameraRig;
 use super::routes::{self, ShownRoutes};
 use super::{LayingOut, card, crumbs, drill, minimap};
 use crate::viewer::action::Action;

@@ -1,13 +1,14 @@
 //! What the mouse points at in the city, drags, and what a click selects. The ray is cast by [`memory_city_views::city`]; a drag is no click.
 
 use super::drill;
-use super::fly::{CameraRig, Grip, focus_pose};
+use super::fly::focus_pose;
 use super::labels::Named;
 use super::laid_out::{City, Shown};
 use super::multiples::{CitySpot, Multiples};
 use super::pane::CityPane;
 use super::pinch::{Pinch, PinchStep};
 use super::present::ShownCones;
+use super::rig::{CameraRig, Grip};
 use crate::viewer::clock::Clock;
 use crate::viewer::notices::Notices;
 use crate::viewer::selection::{Selection, Target};

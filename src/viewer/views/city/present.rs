@@ -1,10 +1,10 @@
 //! From the state of the viewer to [`SceneInput`]: instances, cones, camera record. Derives, decides nothing.
 
 use super::banded::{self, PIECES};
-use super::fly::CameraRig;
 use super::laid_out::Shown;
 use super::multiples::{Multiples, TimeCell};
 use super::pane::CityPane;
+use super::rig::CameraRig;
 use super::routes::{self, BoxMarks, RouteKey, ShownRoutes};
 use super::sharpness::Sharpness;
 use super::sight::DrawnSight;

@@ -1,6 +1,6 @@
 //! How finely the city is drawn: smaller while the camera moves, where the GPU is a processor, and in full soon after.
 
-use super::fly::CameraRig;
+use super::rig::CameraRig;
 use crate::viewer::app::Awake;
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;

@@ -1,8 +1,8 @@
 //! What of the city is drawn from where the camera is: the detail tree's choice in boxes, made anew when the camera or the
 //! city is another one.
 
-use super::fly::CameraRig;
 use super::laid_out::City;
+use super::rig::CameraRig;
 use super::sharpness::Sharpness;
 use crate::viewer::scene::renderer::DrawPlan;
 use glam::Mat4;

@@ -1,7 +1,7 @@
 //! For how long each group has been there without a gap: what came last is dark and stands out, what was always there is gray.
 
 use super::super::legend::{Gradient, Legend, Mark};
-use super::super::look::Values;
+use super::super::values::Values;
 use super::{ColourMode, ColourScale, each};
 
 /// Brown (#5A3A0A) over sand (#A98F5A) to gray (#D1D1D1).

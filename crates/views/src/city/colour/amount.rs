@@ -1,7 +1,7 @@
 //! Amounts of one metric as colours, for the modes that always tell of the same one. The scale is a square root, as areas are.
 
 use super::super::legend::{Gradient, Legend, Mark};
-use super::super::look::Values;
+use super::super::values::Values;
 use super::{ColourScale, each, text};
 
 /// Gray (#D1D1D1) over rose (#B0688E) to plum (#4A1040).

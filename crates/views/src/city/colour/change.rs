@@ -2,7 +2,7 @@
 //! difference between any two times, so it is the same whatever is compared with what, and swapping base and time mirrors it.
 
 use super::super::legend::{Gradient, Legend, Mark};
-use super::super::look::Values;
+use super::super::values::Values;
 use super::palette::LESS_AND_MORE;
 use super::{ColourMode, ColourScale, difference, each, metric_name, since};
 

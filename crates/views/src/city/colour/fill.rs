@@ -1,7 +1,7 @@
 //! How much of its plot each building fills: what it is of the most it ever is, for which the plot is reserved.
 
 use super::super::legend::{Gradient, Legend, Mark};
-use super::super::look::Values;
+use super::super::values::Values;
 use super::{ColourMode, ColourScale, each, metric_name};
 
 /// Green (#0B4F4A, #1FA187) where little is left of what there was, gray (#D1D1D1) at the most there ever is.

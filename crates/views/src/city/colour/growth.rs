@@ -1,8 +1,8 @@
 //! Growth since the first point in time, as a share of the largest growth of any building: gray, orange, red.
 
 use super::super::legend::{Gradient, Legend, Mark};
-use super::super::look::Values;
 use super::super::mapping::GROWTH;
+use super::super::values::Values;
 use super::{ColourMode, ColourScale, each, metric_name, since, text};
 use memory_city_analysis::analyses;
 

@@ -4,7 +4,7 @@ mod amount;
 mod palette;
 
 use super::legend::Legend;
-use super::look::{Sample, Values};
+use super::values::{Sample, Values};
 use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_analysis::timeline::Unit;
 

@@ -1,8 +1,8 @@
 //! Growth from the first point in time to the last, whatever the time shown: who will have grown, at every step.
 
 use super::super::legend::{Gradient, Legend, Mark};
-use super::super::look::Values;
 use super::super::mapping::GROWTH;
+use super::super::values::Values;
 use super::{ColourMode, ColourScale, each, metric_name, text};
 
 pub(super) fn mode() -> ColourMode {

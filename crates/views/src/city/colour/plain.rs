@@ -1,8 +1,8 @@
 //! No colours: all buildings are gray.
 
 use super::super::legend::{Gradient, Legend};
-use super::super::look::Values;
 use super::super::mapping::GROWTH;
+use super::super::values::Values;
 use super::{ColourMode, ColourScale, each};
 
 pub(super) fn mode() -> ColourMode {

@@ -2,7 +2,7 @@
 
 use super::amount::amounts;
 use super::{ColourMode, ColourScale};
-use crate::city::look::Values;
+use crate::city::values::Values;
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {

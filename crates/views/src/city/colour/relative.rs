@@ -1,7 +1,7 @@
 //! Growth as a factor of what there was: a small group that has become eight times as large stands out as a large one would.
 
 use super::super::legend::{Gradient, Legend, Mark};
-use super::super::look::Values;
+use super::super::values::Values;
 use super::palette::LESS_AND_MORE;
 use super::{ColourMode, ColourScale, each, metric_name, since};
 

@@ -2,7 +2,7 @@
 //! scale is a square root, as areas are: a group of a hundredth is not lost beside one of a half.
 
 use super::super::legend::{Gradient, Legend, Mark};
-use super::super::look::{Sample, Values};
+use super::super::values::{Sample, Values};
 use super::{ColourMode, ColourScale, each, metric_name};
 
 /// Gray (#D1D1D1), and two greens that get darker (#1FA187, #0B4F4A).

@@ -1,6 +1,6 @@
 //! The amount at the time shown, whatever areas tell: what is large in another metric rises.
 
-use super::super::look::Values;
+use super::super::values::Values;
 use super::{CurveScale, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish, each};
 use std::sync::Arc;
 

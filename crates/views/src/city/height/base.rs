@@ -1,6 +1,6 @@
 //! Twice the square root of the base area (Memory Cities, "building height"): a building grows in all directions.
 
-use super::super::look::Values;
+use super::super::values::Values;
 use super::curve::{round_numbers, ticks};
 use super::{HeightAxis, HeightMetric, HeightRule, HeightScale, HeightWish};
 use crate::city::colour::text;

@@ -2,7 +2,7 @@
 //! Five steps are told apart at a glance where exact heights are not. A class is a fourth of the one above.
 
 use super::super::colour::text;
-use super::super::look::Values;
+use super::super::values::Values;
 use super::curve::{HIGHEST, HeightTick};
 use super::{HeightAxis, HeightMetric, HeightRule, HeightScale, HeightWish, each};
 

@@ -3,7 +3,7 @@
 
 use super::super::CITY_SIZE;
 use super::super::colour::text;
-use super::super::look::Values;
+use super::super::values::Values;
 
 /// How amounts become heights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

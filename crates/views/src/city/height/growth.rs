@@ -1,6 +1,6 @@
 //! Growth since the base: what grows rises, what does not stays low, however large it is.
 
-use super::super::look::Values;
+use super::super::values::Values;
 use super::{CurveScale, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish, each};
 use std::sync::Arc;
 

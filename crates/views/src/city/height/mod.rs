@@ -2,7 +2,7 @@
 
 mod curve;
 
-use super::look::{Sample, Values};
+use super::values::{Sample, Values};
 
 pub use curve::{CurveScale, HIGHEST, HeightAxis, HeightCurve, HeightTick, LOWEST};
 

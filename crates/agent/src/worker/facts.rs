@@ -1,0 +1,133 @@
+//! What the recorder's thread writes of the run, and how it says that it goes.
+
+use super::{Worker, wrong};
+use crate::callbacks::told;
+use crate::counters::{CLONES_AT_RISK, VmCollector};
+use crate::folder::AgentStatus;
+use crate::identity::NumberedObjects;
+use crate::options::SamplingMode;
+use crate::recording::events_on;
+use crate::sampling::FRAMES;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+impl Worker<'_> {
+    /// What is known of the run.
+    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
+        let options = &self.recording.options;
+        let mut facts = vec![
+            ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
+            ("process.id", std::process::id().to_string()),
+            ("recording.from-start", self.recording.from_start.to_string()),
+            ("stack.depth", FRAMES.to_string()),
+            ("sampling.live-limit", options.followed.to_string()),
+            ("walk.every", options.walks.to_string()),
+            ("walk.share", options.duty.to_string()),
+            ("histogram.every", options.histograms.to_string()),
+        ];
+        let all = options.sampling == SamplingMode::All;
+        let mode = match options.identity {
+            _ if all => "every-allocation",
+            0 => "samples",
+            _ => "identity",
+        };
+        facts.push(("recording.mode", mode.to_owned()));
+        if !options.packages.is_empty() {
+            facts.push(("program.packages", options.packages.clone()));
+        }
+        if options.identity > 0 {
+            facts.push(("identity.limit", options.identity.to_string()));
+        }
+        facts.push(match options.sampling {
+            SamplingMode::Budget(ppm) => ("sampling.budget", (f64::from(ppm) / 1e6).to_string()),
+            SamplingMode::Every(bytes) => ("sampling.interval", bytes.to_string()),
+            SamplingMode::All => ("sampling.interval", "0".into()),
+        });
+        if let Ok(now) = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
+            let started = now.saturating_sub(Duration::from_nanos(self.recording.now()));
+            facts.push(("recording.started", started.as_millis().to_string()));
+        }
+        for (key, property) in [
+            ("vm.name", c"java.vm.name"),
+            ("vm.version", c"java.vm.version"),
+            ("vm.vendor", c"java.vm.vendor"),
+            ("java.version", c"java.version"),
+        ] {
+            let mut value = std::ptr::null_mut();
+            // SAFETY: the environment lives as long as the VM; the text is freed.
+            unsafe {
+                let jvmti = &mut *self.recording.vm.jvmti;
+                if jvmti.system_property(property.as_ptr(), &raw mut value) == 0 {
+                    facts.push((key, jvmti.take_text(value)));
+                }
+            }
+        }
+        facts
+    }
+
+    /// The VM tells its program only when that has begun. Of the command line only the first word: others may be secrets.
+    pub(super) fn name_program(&mut self) -> Result<(), String> {
+        if !self.named
+            && let Some(data) = self.machine.read()
+            && let Some(program) = data.text("sun.rt.javaCommand")
+        {
+            self.named = true;
+            let program = program.split(' ').next().unwrap_or_default().to_owned();
+            let mut facts = vec![("process.command", program)];
+            let collector = VmCollector::of(&data);
+            facts.extend(collector.name.clone().map(|name| ("vm.collector", name)));
+            let started = data.number("sun.rt.createVmBeginTime").filter(|millis| *millis > 0);
+            facts.extend(started.map(|millis| ("vm.started", millis.to_string())));
+            self.sink()?.run(&facts).map_err(wrong)?;
+            let version = data.text("java.property.java.version").unwrap_or_default();
+            if collector.damages_clones(&version) {
+                self.clones_at_risk = true;
+                let now = self.recording.now();
+                self.sink()?.setting(now, "vm", CLONES_AT_RISK.into());
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn status(&self, ended: String) -> AgentStatus {
+        let recording = self.recording;
+        let first = self.schedule.put_off().unwrap_or_default();
+        AgentStatus {
+            pid: std::process::id(),
+            samples: recording.samples.get(),
+            live: u64::from(recording.live.len()),
+            deaths: self.deaths,
+            thinned: self.thinned + self.not_followed,
+            lost: self.lost,
+            numbered: self.identities.as_ref().map_or(0, NumberedObjects::len),
+            collections: self.collections,
+            walks: self.schedule.walks,
+            no_room: self.schedule.no_room,
+            no_time: self.schedule.no_time,
+            first_walk: first.not_before / 1000,
+            first_takes: first.takes / 1000,
+            histograms: self.histograms.taken,
+            uncounted: self.histograms.left_out,
+            pauses: (self.schedule.pauses + self.histograms.pauses) / 1000,
+            last_pause: self.schedule.last_pause / 1000,
+            sampling: recording.spent.load(Ordering::Relaxed) / 1000,
+            own: own_time() / 1000,
+            elapsed: recording.now() / 1000,
+            interval: u64::from(recording.interval.load(Ordering::Relaxed)),
+            size: self.size,
+            events_on: events_on(),
+            events_told: told(),
+            events_before: recording.events_before,
+            clones_at_risk: u64::from(self.clones_at_risk),
+            ended,
+        }
+    }
+}
+
+/// Nanoseconds of a core that this thread has used.
+fn own_time() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure is ours.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

@@ -1,0 +1,396 @@
+//! The recorder's own thread: it adjusts the interval, writes what the queue holds, looks for deaths after collections, walks
+//! (`walking`), has the VM count (`counting`), says how it goes (`facts`), and ends the recording (`ending`).
+
+mod counting;
+mod ending;
+mod facts;
+mod walking;
+
+use crate::budget::Budget;
+use crate::collections::COLLECTIONS;
+use crate::counters::{GcCounters, used};
+use crate::event::AgentEvent;
+use crate::fault;
+use crate::folder::{AgentStatus, RecorderLock};
+use crate::histogram::HistogramSchedule;
+use crate::identity::NumberedObjects;
+use crate::log;
+use crate::options::SamplingMode;
+use crate::recording::{AgentRecording, events_on, give_up};
+use crate::sampling::this_thread_is_ours;
+use crate::sink::Sink;
+use crate::vm::Jni;
+use crate::walk::{WalkSchedule, can_walk, remove_leftovers};
+use memory_city_wire::{ChunkKind, GcRow, LossReason, WireError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often the interval is adjusted.
+const ROUND: Duration = Duration::from_millis(50);
+/// How often what waits is written, and how it goes; nanoseconds.
+const WRITE_EVERY: u64 = 500_000_000;
+/// What holds for long is said again after so many nanoseconds.
+const SAY_AGAIN: u64 = 1_000_000_000;
+/// Looking for deaths takes at most one part in so many of the time.
+const DEATHS_DUTY: u64 = 50;
+/// So many deaths are handed to the sink before it is looked at.
+const DEATHS_AT_A_TIME: usize = 8192;
+
+/// Starts the thread.
+pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
+    let recording = Arc::clone(recording);
+    let work = move || {
+        this_thread_is_ours();
+        // For as long as events may have to be switched off: the VM takes that from its own threads only.
+        let thread = recording.vm.attach("memory-city recorder");
+        let worked = catch_unwind(AssertUnwindSafe(|| match &thread {
+            Some(thread) => record(&recording, thread.jni),
+            None => Err("the VM takes no further thread".into()),
+        }));
+        let why = match worked {
+            Ok(Ok(())) => None,
+            Ok(Err(why)) => Some(why),
+            Err(_) => Some("a fault of the recorder in its own thread".to_owned()),
+        };
+        if let Some(why) = why {
+            give_up(&why);
+            recording.retire();
+            recording.leave();
+            remove_leftovers(&recording.folder);
+            // It has said so itself, unless it could not begin, or failed.
+            let status = AgentStatus::read(&recording.folder).unwrap_or_default();
+            if status.ended.is_empty() {
+                let (samples, written) = (recording.samples.get(), recording.written.load(Ordering::Relaxed));
+                let lost = samples.saturating_sub(written);
+                let (pid, events_on) = (std::process::id(), events_on());
+                let status = AgentStatus { pid, samples, lost, events_on, ended: why, ..status };
+                let _ = status.write(&recording.folder);
+            }
+        }
+        drop(thread);
+        recording.is_done();
+    };
+    let thread = std::thread::Builder::new().name("memory-city".into()).stack_size(1 << 20).spawn(work);
+    thread.map(drop).map_err(|e| format!("no thread for the recorder: {e}"))
+}
+
+fn wrong(error: WireError) -> String {
+    error.to_string()
+}
+
+fn record(recording: &AgentRecording, jni: Jni) -> Result<(), String> {
+    let since_start = Duration::from_nanos(recording.now());
+    let sink = Sink::create(&recording.folder, recording.options.max_size, since_start).map_err(wrong)?;
+    let mut worker = Worker::new(recording, jni, sink);
+    worker.follow_all()?;
+    let result = worker.work();
+    if let Err(why) = &result {
+        worker.stopped(why);
+    }
+    worker.forget_all();
+    result
+}
+
+struct Worker<'a> {
+    recording: &'a AgentRecording,
+    jni: Jni,
+    sink: Option<Sink>,
+    budget: Budget,
+    schedule: WalkSchedule,
+    histograms: HistogramSchedule,
+    machine: GcCounters,
+    /// Collections written, of this recording.
+    collections: u64,
+    collections_lost: u64,
+    deaths: u64,
+    thinned: u64,
+    not_followed: u64,
+    lost: u64,
+    /// When deaths may be looked for again.
+    next_deaths: u64,
+    deaths_due: bool,
+    /// When it was written last one in how many samples is followed.
+    followed_told: u64,
+    adjusted_at: u64,
+    adjusted_spent: u64,
+    told_interval: u32,
+    written_at: u64,
+    size: u64,
+    /// Whether the program's name is in the trace.
+    named: bool,
+    /// Whether the VM has a fault that is told as [`crate::counters::CLONES_AT_RISK`].
+    clones_at_risk: bool,
+    /// Where all objects have numbers.
+    identities: Option<NumberedObjects>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(recording: &'a AgentRecording, jni: Jni, sink: Sink) -> Worker<'a> {
+        Worker {
+            recording,
+            jni,
+            sink: Some(sink),
+            budget: Budget::new(recording.options.sampling),
+            schedule: WalkSchedule::new(recording.options.walks, recording.options.duty),
+            histograms: HistogramSchedule::new(
+                recording.options.histograms,
+                recording.options.duty,
+                recording.options.max_size,
+            ),
+            machine: GcCounters::find(),
+            collections: 0,
+            collections_lost: 0,
+            deaths: 0,
+            thinned: 0,
+            not_followed: 0,
+            lost: 0,
+            next_deaths: 0,
+            deaths_due: false,
+            followed_told: 0,
+            adjusted_at: recording.now(),
+            adjusted_spent: 0,
+            told_interval: 0,
+            written_at: 0,
+            size: 0,
+            named: false,
+            clones_at_risk: false,
+            identities: None,
+        }
+    }
+
+    /// Gives all objects numbers from here on, where that was asked for. Where the VM cannot, samples have to do, and it is said.
+    fn follow_all(&mut self) -> Result<(), String> {
+        let most = self.recording.options.identity;
+        if most > 0 && self.recording.options.walks > 0 {
+            match NumberedObjects::begin(self.recording.vm, self.jni, most) {
+                Ok(identities) => self.identities = Some(identities),
+                Err(why) => self.samples_alone(&why)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Only samples are followed from now on.
+    fn samples_alone(&mut self, why: &str) -> Result<(), String> {
+        log(&format!("not all objects are followed, only samples: {why}"));
+        if let Some(identities) = self.identities.take() {
+            identities.end(self.jni);
+        }
+        let now = self.recording.now();
+        self.sink()?.setting(now, "identity", format!("samples: {why}"));
+        Ok(())
+    }
+
+    fn sink(&mut self) -> Result<&mut Sink, String> {
+        self.sink.as_mut().ok_or_else(|| "the trace is closed already".to_owned())
+    }
+
+    fn work(&mut self) -> Result<(), String> {
+        let facts = self.facts();
+        self.sink()?.run(&facts).map_err(wrong)?;
+        // At once: that it records is to be seen from outside.
+        self.write(self.recording.now())?;
+        loop {
+            COLLECTIONS.wait(ROUND);
+            fault::point("worker");
+            if COLLECTIONS.take_failure() {
+                let what = "a fault of the recorder at a collection";
+                give_up(what);
+                return self.end(what);
+            }
+            let collected = self.take_collections()?;
+            self.deaths_due |= collected;
+            self.adjust()?;
+            self.take_queue()?;
+            let now = self.recording.now();
+            // Who records every allocation has no others that stand for those that are let go of.
+            let is_exact = self.recording.options.sampling == SamplingMode::All;
+            let crowded = !is_exact && self.recording.live.is_crowded();
+            if crowded || self.deaths_due && now >= self.next_deaths {
+                self.look_for_deaths()?;
+            }
+            let is_due = self.schedule.is_due(now, collected) && can_walk(&self.recording.folder);
+            if is_due && !self.puts_off_first_walk(now)? {
+                self.walk(collected)?;
+            } else if self.histograms.is_due(now, collected) && !self.waits_for_walk() {
+                self.count()?;
+            }
+            if now >= self.written_at + WRITE_EVERY || self.sink()?.is_full() {
+                self.write(now)?;
+                if self.recording.options.attached && !RecorderLock::is_held(&self.recording.folder) {
+                    self.recording.end("the recording process has gone");
+                }
+            }
+            if let Some(why) = self.recording.asked_to_end() {
+                return self.end(&why);
+            }
+        }
+    }
+
+    /// Collections since the last time. Whether there were any.
+    fn take_collections(&mut self) -> Result<bool, String> {
+        let before = self.recording.collections_before;
+        let from = before + self.collections + self.collections_lost;
+        if COLLECTIONS.ended() == from {
+            return Ok(false);
+        }
+        let (seen, lost) = COLLECTIONS.since(from);
+        self.collections_lost += lost;
+        let now = self.recording.now();
+        self.sink()?.loss(now, ChunkKind::GCS, LossReason::BufferFull, lost);
+        let told = self.machine.look(seen.len());
+        let last = seen.len().saturating_sub(1);
+        for (at, collection) in seen.iter().enumerate() {
+            let start = self.recording.time(collection.start);
+            let mut row = GcRow {
+                number: self.collections + self.collections_lost,
+                start,
+                duration: self.recording.time(collection.end).saturating_sub(start),
+                scope: told.scope,
+                ..GcRow::default()
+            };
+            // What the VM says is about its last one: of those before it nothing is known.
+            if at == last {
+                row.kind = told.kind;
+                row.after = told.used;
+                row.cause = told.cause.clone().map(|c| self.sink().map(|sink| sink.string(c))).transpose()?;
+            }
+            self.sink()?.collection(row);
+            self.collections += 1;
+        }
+        Ok(true)
+    }
+
+    /// The interval that keeps to the budget.
+    fn adjust(&mut self) -> Result<(), String> {
+        let now = self.recording.now();
+        let elapsed = now.saturating_sub(self.adjusted_at);
+        if elapsed < ROUND.as_nanos() as u64 {
+            return Ok(());
+        }
+        let spent = self.recording.spent.load(Ordering::Relaxed);
+        let interval = self.budget.adjust(spent - self.adjusted_spent, elapsed);
+        (self.adjusted_at, self.adjusted_spent) = (now, spent);
+        let in_force = self.recording.interval.load(Ordering::Relaxed);
+        if interval.abs_diff(in_force) > in_force / 16 {
+            self.recording.set_interval(interval);
+        }
+        if interval.abs_diff(self.told_interval) > self.told_interval / 4 {
+            self.told_interval = interval;
+            self.sink()?.setting(now, "sampling.interval", interval.to_string());
+        }
+        Ok(())
+    }
+
+    /// Takes what waits now, piece by piece: however much it is, little of it is here at a time.
+    fn take_queue(&mut self) -> Result<(), String> {
+        let (pieces, lost) = self.recording.queue.pieces();
+        let now = self.recording.now();
+        self.lost += lost;
+        self.sink()?.loss(now, ChunkKind::SAMPLES, LossReason::BufferFull, lost);
+        for _ in 0..pieces {
+            let events = self.recording.queue.take();
+            let (mut samples, mut not_followed) = (0, Vec::new());
+            let sink = self.sink()?;
+            for event in events {
+                if let AgentEvent::Sample(sample) = &event {
+                    samples += 1;
+                    not_followed.extend((!sample.followed).then_some(sample.id));
+                }
+                sink.take(event);
+            }
+            let count = not_followed.len() as u64;
+            sink.loss(now, ChunkKind::DEATHS, LossReason::Thinned, count);
+            sink.let_go(not_followed, now);
+            self.not_followed += count;
+            self.recording.queue.taken(samples);
+            self.flush_if_full()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what the sink has where that is much.
+    fn flush_if_full(&mut self) -> Result<(), String> {
+        if self.sink()?.is_full() { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what the sink has.
+    fn flush(&mut self) -> Result<(), String> {
+        let sink = self.sink()?;
+        let flushed = sink.flush().map_err(wrong);
+        let (bytes, samples) = (sink.bytes(), sink.samples());
+        self.size = bytes;
+        self.recording.written.store(samples, Ordering::Relaxed);
+        flushed
+    }
+
+    /// Finds followed samples whose objects are gone, and lets go of some where there are too many.
+    fn look_for_deaths(&mut self) -> Result<(), String> {
+        let begun = self.recording.now();
+        let mut kept = self.recording.live.take();
+        let mut dead = Vec::new();
+        let jni = self.jni;
+        kept.retain(|&(sample, weak)| {
+            // SAFETY: only this thread forgets references, and each once: those that are kept go back.
+            unsafe {
+                let gone = jni.is_dead(weak);
+                if gone {
+                    jni.forget(weak);
+                    dead.push(sample);
+                }
+                !gone
+            }
+        });
+        let one_in = self.recording.live.one_in();
+        let thinned = self.recording.live.thin(&mut kept);
+        let now_in = self.recording.live.one_in();
+        // Again and again: the part of a bounded recording that says it first may go.
+        if now_in != one_in || now_in > 1 && begun >= self.followed_told + SAY_AGAIN {
+            self.followed_told = begun;
+            self.sink()?.setting(begun, "sampling.followed-one-in", now_in.to_string());
+        }
+        for (_, weak) in &thinned {
+            // SAFETY: as above.
+            unsafe { jni.forget(*weak) };
+        }
+        self.recording.live.put_back(kept, (dead.len() + thinned.len()) as u32);
+        self.deaths += dead.len() as u64;
+        self.thinned += thinned.len() as u64;
+        let last = (self.collections + self.collections_lost).checked_sub(1);
+        self.sink()?.loss(begun, ChunkKind::DEATHS, LossReason::Thinned, thinned.len() as u64);
+        // Where many have died at once: some at a time.
+        for some in dead.chunks(DEATHS_AT_A_TIME) {
+            self.sink()?.deaths(some.iter().copied(), begun, last);
+            self.flush_if_full()?;
+        }
+        for some in thinned.chunks(DEATHS_AT_A_TIME) {
+            self.sink()?.let_go(some.iter().map(|(sample, _)| *sample), begun);
+            self.flush_if_full()?;
+        }
+        let now = self.recording.now();
+        // Whoever records every allocation wants every age: each collection is looked at, whatever that takes.
+        let is_exact = self.recording.options.sampling == SamplingMode::All;
+        let duty = if is_exact { 0 } else { DEATHS_DUTY };
+        self.next_deaths = now + duty * now.saturating_sub(begun);
+        self.deaths_due = false;
+        Ok(())
+    }
+
+    /// Writes what there is, and says how it goes.
+    fn write(&mut self, now: u64) -> Result<(), String> {
+        self.written_at = now;
+        self.name_program()?;
+        self.flush()?;
+        // Not being able to say how it goes is no reason to stop.
+        let _ = self.status(String::new()).write(&self.recording.folder);
+        Ok(())
+    }
+
+    /// Bytes in use on the heap: now, or, where that cannot be asked, as of the last collection.
+    fn heap(&self) -> Option<u64> {
+        let now = self.jni.heap().map(|(used, _)| used);
+        now.or_else(|| self.machine.read().and_then(|data| used(&data)))
+    }
+}

@@ -1,0 +1,354 @@
+//! Where a recording's samples were allocated: estimates with their error per place in the code, and beside them, in a table of
+//! its own, what walks count of each type, exactly. The two are never added up.
+
+mod places;
+mod shares;
+mod tables;
+mod words;
+
+pub use shares::{SampledShare, SampledShares, sampled_shares};
+
+use super::objects::top_parameter;
+use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::group::registry;
+use crate::tabular::{bytes_text, count_text};
+use crate::timeline::Source;
+use memory_city_formats::sampled::{SampledAllocations, SampledAmount, SampledChange, SampledGroup, SampledObject};
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use places::Places;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tables::{estimated_types, site_table, type_table};
+use words::{ESTIMATES, MomentWords, WALKS};
+
+pub(super) fn analysis() -> Box<dyn Analysis> {
+    Box::new(SampledSites)
+}
+
+struct SampledSites;
+
+/// The window is looked at in so many parts: what leaks grows in each of the last ones.
+const PARTS: usize = 4;
+/// A part of the live bytes that is worth a sentence: one in so many.
+const WORTH_NAMING: f64 = 100.0;
+/// So many places are named in sentences.
+const MOST_NAMED: usize = 3;
+/// Types that are named of a place.
+const MOST_TYPES: usize = 3;
+
+impl Analysis for SampledSites {
+    fn describe(&self) -> Description {
+        Description {
+            id: "sites",
+            title: "Allocation sites, by samples",
+            explanation: "Which places in the code allocated what is alive, and what grows, as samples of allocations \
+                estimate it, with the error; and what the last walk counts of each type, exactly, where there are walks.",
+            needs: &[Need::Samples],
+            parameters: vec![
+                top_parameter("How many places and types are listed"),
+                Parameter {
+                    id: "place",
+                    title: "Place",
+                    explanation: "own: the line of the program itself that led to the allocation; allocating: the line that allocated, \
+                        which may be of a library",
+                    kind: ParameterKind::Choice { default: "own", choices: &["own", "allocating"] },
+                },
+            ],
+        }
+    }
+
+    fn run(
+        &self,
+        document: &Source,
+        window: TimeWindow,
+        arguments: &Arguments,
+        progress: &Progress,
+    ) -> Result<Findings> {
+        let sampled_at = |times: &[usize]| document.sampled(times, progress);
+        let words = if document.heaps().is_some() { &WALKS } else { &ESTIMATES };
+        let mut times = parts(window);
+        let Some(mut sampled) = sampled_at(&times)? else { return Ok(Findings::default()) };
+        // A recording with a bound has only sums of its oldest samples: what was alive then is less by these, and all would seem to grow.
+        let mut whole = window;
+        while let Some(from) = first_whole(&sampled, &times) {
+            whole = TimeWindow { from, ..window };
+            times = parts(whole);
+            let Some(again) = sampled_at(&times)? else { break };
+            sampled = again;
+        }
+        let domain = Arc::clone(registry().domain());
+        let place = Places::of(&sampled, (arguments.word("place") == "own").then_some(&*domain));
+        let mut all = sites(&sampled, &place, times.len());
+        all.sort_by(|a, b| {
+            let order = |s: &SampledSite| (Reverse(s.leaks), Reverse(s.grows()));
+            let by_size = b.growth.bytes.total_cmp(&a.growth.bytes);
+            let alive = b.alive.bytes.total_cmp(&a.alive.bytes);
+            order(a).cmp(&order(b)).then(if a.grows() { by_size } else { alive }).then_with(|| a.place.cmp(&b.place))
+        });
+        let top = arguments.count("top");
+        let mut findings = Findings { answers: answers(&all, &times, words), ..Findings::default() };
+        findings.tables.push(site_table(&all, top, whole.to > whole.from, words));
+        findings.tables.push(match document.heaps() {
+            Some(history) => type_table(history, window, &sampled, top, progress)?,
+            None => estimated_types(&sampled, top),
+        });
+        findings.notes = notes(&sampled, words);
+        if whole != window {
+            findings.notes.push(format!(
+                "Of samples that were alive in earlier {0}s the recording has only sums, as one with a bound has of its oldest: what grows is told from {0} {1} on.",
+                words.noun,
+                whole.from + 1
+            ));
+        }
+        Ok(findings)
+    }
+}
+
+/// A point of whose samples more than one in so many are missing is not compared with others.
+const MISSING_ONE_IN: u64 = 100;
+
+/// The first of the points from which on few samples are missing; `None` where that is the first of all.
+fn first_whole(sampled: &SampledAllocations, times: &[usize]) -> Option<usize> {
+    let misses = |(gone, alive): (&u64, &Vec<SampledObject>)| *gone * MISSING_ONE_IN > alive.len() as u64 + gone;
+    let mut earlier = sampled.gone.iter().zip(&sampled.alive).take(times.len().saturating_sub(1));
+    let missing = earlier.rposition(misses)?;
+    times.get(missing + 1).copied()
+}
+
+/// The points in time that are compared: the first, the last, and those that divide what is between.
+fn parts(window: TimeWindow) -> Vec<usize> {
+    let span = window.to - window.from;
+    let mut times: Vec<usize> = (0..=PARTS).map(|part| window.from + span * part / PARTS).collect();
+    times.dedup();
+    times
+}
+
+/// What is known of a place.
+struct SampledSite {
+    place: String,
+    allocated: SampledAmount,
+    alive: SampledAmount,
+    growth: SampledChange,
+    /// It has grown in the last parts too, each time beyond the error.
+    leaks: bool,
+    /// Types with their live bytes, most first.
+    types: Vec<(Arc<str>, f64)>,
+}
+
+impl SampledSite {
+    fn grows(&self) -> bool {
+        self.growth.is_growth()
+    }
+
+    /// `Leaky$Session 60 %, byte[] 40 %`.
+    fn types_text(&self) -> String {
+        let all: f64 = self.types.iter().map(|(_, bytes)| bytes).sum();
+        let share = |bytes: f64| if all > 0.0 { 100.0 * bytes / all } else { 0.0 };
+        let mut named: Vec<String> = self
+            .types
+            .iter()
+            .take(MOST_TYPES)
+            .map(|(class, bytes)| format!("{class} {:.0} %", share(*bytes)))
+            .collect();
+        if self.types.len() > MOST_TYPES {
+            named.push(format!("{} more", count_text((self.types.len() - MOST_TYPES) as u64)));
+        }
+        named.join(", ")
+    }
+}
+
+fn sites(sampled: &SampledAllocations, places: &Places, times: usize) -> Vec<SampledSite> {
+    let last = times.saturating_sub(1);
+    let key = |group: &SampledGroup| places.of_group(group);
+    let alive = sampled.alive_by_group(last);
+    let growth = sampled.change(0, last, key);
+    // Of two walks there is one part; of many, the first may be the program's start.
+    let tail: Vec<BTreeMap<u32, SampledChange>> =
+        (last.min(1)..last).map(|part| sampled.change(part, part + 1, key)).collect();
+    let mut found: BTreeMap<u32, SampledSite> = BTreeMap::new();
+    for (group, alive) in sampled.groups.iter().zip(alive) {
+        let place = places.of_group(group);
+        let site = found.entry(place).or_insert_with(|| {
+            let growth = growth.get(&place).copied().unwrap_or_default();
+            let grew = |part: &BTreeMap<u32, SampledChange>| part.get(&place).is_some_and(SampledChange::is_growth);
+            SampledSite {
+                place: places.name(place).to_owned(),
+                allocated: SampledAmount::default(),
+                alive: SampledAmount::default(),
+                growth,
+                leaks: !tail.is_empty() && growth.is_growth() && tail.iter().all(grew),
+                types: Vec::new(),
+            }
+        });
+        site.allocated.add(group.allocated);
+        site.alive.add(alive);
+        if alive.samples > 0 {
+            match site.types.iter_mut().find(|(class, _)| *class == group.class) {
+                Some((_, bytes)) => *bytes += alive.bytes,
+                None => site.types.push((Arc::clone(&group.class), alive.bytes)),
+            }
+        }
+    }
+    let mut found: Vec<SampledSite> = found.into_values().collect();
+    found.iter_mut().for_each(|site| site.types.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0))));
+    found
+}
+
+/// An estimate with its error.
+fn about(bytes: f64, error: f64) -> String {
+    format!("{} ± {}", bytes_text(bytes.max(0.0) as u64), bytes_text(error as u64))
+}
+
+/// Sentences on what grows, of places in the order of the table, compared at some points in time.
+fn answers(sites: &[SampledSite], times: &[usize], words: &MomentWords) -> Vec<String> {
+    let noun = words.noun;
+    let alive: f64 = sites.iter().map(|site| site.alive.bytes).sum();
+    let leaking: Vec<&SampledSite> =
+        sites.iter().filter(|s| s.leaks && s.growth.bytes * WORTH_NAMING >= alive).collect();
+    let mut answers: Vec<String> = leaking
+        .iter()
+        .take(MOST_NAMED)
+        .map(|site| {
+            format!(
+                "{} {}: +{} from the first {noun} to the last, growing to the end; {} are alive ({}){}",
+                site.place,
+                words.leaks,
+                about(site.growth.bytes, site.growth.error()),
+                about(site.alive.bytes, site.alive.error()),
+                site.types_text(),
+                words.meant,
+            )
+        })
+        .collect();
+    if leaking.len() > MOST_NAMED {
+        answers.push(format!("{} more places do; they come first in the table", leaking.len() - MOST_NAMED));
+    }
+    if answers.is_empty() {
+        answers.push(match times.len() {
+            0 | 1 => format!("One {noun}: growth needs a second one"),
+            _ => no_leak(sites, times, noun),
+        });
+    }
+    answers
+}
+
+/// What was compared, and how far it went, where no place grows to the end by an amount that is worth naming.
+fn no_leak(sites: &[SampledSite], times: &[usize], noun: &str) -> String {
+    let grown: Vec<&SampledSite> = sites.iter().filter(|site| site.grows()).collect();
+    let most = grown.iter().max_by(|a, b| a.growth.bytes.total_cmp(&b.growth.bytes));
+    let Some(most) = most else {
+        return format!(
+            "No place in the code has more alive in the last {noun} than in the first, beyond the error of the samples"
+        );
+    };
+    let more = format!("more alive in the last {noun} than in the first, beyond the error of the samples");
+    let growth = about(most.growth.bytes, most.growth.error());
+    let more = match grown.len() {
+        1 => format!("{} has {more}: +{growth}", most.place),
+        n => format!("{} places in the code have {more}, {} most: +{growth}", count_text(n as u64), most.place),
+    };
+    let to_the_end = match grown.iter().filter(|site| site.leaks).count() {
+        0 if times.len() == 2 => format!("to tell what grows to the end takes a third {noun}"),
+        0 => {
+            let walks: Vec<String> = times[1..].iter().map(|t| (t + 1).to_string()).collect();
+            format!("none grew beyond the error in every step between the {noun}s {}", walks.join(", "))
+        }
+        n => format!("to the end grow {}, each by less than 1 % of what is alive", count_text(n as u64)),
+    };
+    format!("{more}; {to_the_end}")
+}
+
+fn notes(sampled: &SampledAllocations, words: &MomentWords) -> Vec<String> {
+    let mut notes = vec![match sampled.is_exact {
+        true => format!("Every allocation was recorded: {}.", words.exact),
+        false => format!(
+            "What is said of places is estimated from samples, within the error in 997 of 1,000 cases; {}. Unsampled objects have no place, so \
+             estimates are of all objects of a place, found or not.",
+            words.note
+        ),
+    }];
+    if !sampled.from_start {
+        notes.push("The recording began while the program ran: what is older than it has no sample.".to_owned());
+    }
+    if sampled.lost > 0 {
+        notes.push(format!("{} samples were lost: estimates are too small by them.", count_text(sampled.lost)));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_heap::ObjectId;
+
+    #[test]
+    fn walks_whose_samples_are_added_up_are_compared_with_none() {
+        let sample = |sample| SampledObject { sample, object: ObjectId(0), group: 0, amount: SampledAmount::default() };
+        let of = |gone: &[u64]| SampledAllocations {
+            sites: Arc::default(),
+            groups: Vec::new(),
+            alive: vec![(0..200).map(sample).collect(); gone.len()],
+            gone: gone.to_vec(),
+            is_thinned: false,
+            lost: 0,
+            is_exact: false,
+            from_start: true,
+        };
+        for (gone, first) in [
+            (&[0, 0, 0, 0][..], None),
+            (&[190, 0, 0, 0], Some(3)),
+            (&[190, 40, 0, 0], Some(5)),
+            (&[190, 40, 2, 0], Some(5)),
+            (&[190, 40, 3, 0], Some(8)),
+            // The last one is what there is.
+            (&[0, 0, 0, 9], None),
+            (&[], None),
+        ] {
+            assert_eq!(first_whole(&of(gone), &[2, 3, 5, 8][..gone.len()]), first, "{gone:?}");
+        }
+    }
+
+    /// What grew, but not from walk to walk, is said to have grown; what too few walks tell, and what is too little, as well.
+    #[test]
+    fn what_grew_without_growing_on_is_said() {
+        let of = |bytes: f64| SampledAmount { samples: 20, objects: 1.0, bytes, variance: 0.0 };
+        let site = |place: &str, growth: f64, leaks| SampledSite {
+            place: place.to_owned(),
+            allocated: of(1e6),
+            alive: of(1e6),
+            growth: SampledChange { bytes: growth, variance: 1e6 },
+            leaks,
+            types: Vec::new(),
+        };
+        let said = |sites: &[SampledSite], times: &[usize]| answers(sites, times, &WALKS).join("\n");
+        let five = [0, 1, 2, 3, 4];
+        let none = said(&[site("a.A.b()", 2900.0, false)], &five);
+        assert!(none.starts_with("No place in the code has more alive"), "{none}");
+        let grown = [site("a.A.b()", 400e3, false), site("a.C.d()", 410e3, false), site("a.E.f()", 0.0, false)];
+        assert_eq!(
+            said(&grown, &five),
+            "2 places in the code have more alive in the last walk than in the first, beyond the error of the samples, a.C.d() most: \
+             +410 kB ± 3.00 kB; none grew beyond the error in every step between the walks 2, 3, 4, 5"
+        );
+        let two = said(&grown[..1], &[0, 7]);
+        assert!(two.starts_with("a.A.b() has more alive") && two.ends_with("takes a third walk"), "{two}");
+        let little = said(&[site("a.A.b()", 5000.0, true)], &five);
+        assert!(little.ends_with("to the end grow 1, each by less than 1 % of what is alive"), "{little}");
+        let leaking = said(&[site("a.A.b()", 400e3, true)], &five);
+        assert!(leaking.starts_with("a.A.b() allocates what stays"), "{leaking}");
+        // What only collections tell of is not said to stay.
+        let unfreed = answers(&[site("a.A.b()", 400e3, true)], &five, &ESTIMATES).join("\n");
+        assert!(unfreed.contains("no collection has freed so far") && unfreed.contains("first estimate"), "{unfreed}");
+        assert!(unfreed.ends_with("That stays, or waits for a collection of the old generation"), "{unfreed}");
+    }
+
+    #[test]
+    fn windows_are_divided_evenly() {
+        let of = |from, to| parts(TimeWindow { from, to });
+        assert_eq!(of(0, 8), [0, 2, 4, 6, 8]);
+        assert_eq!(of(3, 5), [3, 4, 5]);
+        assert_eq!((of(0, 0), of(2, 3)), (vec![0], vec![2, 3]));
+    }
+}

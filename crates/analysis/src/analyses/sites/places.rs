@@ -1,0 +1,41 @@
+//! Which place in the code each call chain counts for.
+
+use crate::group::domain::{DomainPackages, class_of_frame};
+use memory_city_formats::sampled::{SampledAllocations, SampledGroup};
+use std::collections::BTreeMap;
+
+/// What an allocation without a stack is called.
+pub(super) const NOT_KNOWN: &str = "(no stack)";
+
+/// Which place each call chain counts for.
+pub(super) struct Places {
+    names: Vec<String>,
+    of_site: Vec<u32>,
+}
+
+impl Places {
+    /// The innermost frame that the packages cover, or the innermost of all.
+    pub(super) fn of(sampled: &SampledAllocations, own: Option<&DomainPackages>) -> Places {
+        let mut number: BTreeMap<String, u32> = BTreeMap::new();
+        let mut places = Places { names: Vec::new(), of_site: Vec::new() };
+        for site in sampled.sites.iter() {
+            let covered = own.and_then(|own| site.frames.iter().find(|frame| own.covers(class_of_frame(frame))));
+            let name = covered.or(site.frames.first()).map_or(NOT_KNOWN, |frame| frame);
+            let next = places.names.len() as u32;
+            let place = *number.entry(name.to_owned()).or_insert_with(|| {
+                places.names.push(name.to_owned());
+                next
+            });
+            places.of_site.push(place);
+        }
+        places
+    }
+
+    pub(super) fn of_group(&self, group: &SampledGroup) -> u32 {
+        self.of_site.get(group.site as usize).copied().unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn name(&self, place: u32) -> &str {
+        self.names.get(place as usize).map_or(NOT_KNOWN, String::as_str)
+    }
+}

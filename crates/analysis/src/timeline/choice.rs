@@ -1,0 +1,51 @@
+//! Which grouping an input gets, by name or as suits it, and whether it knows enough for it.
+
+use crate::group::{self, GroupOptions, Grouping, Reads};
+use memory_city_formats::{HeapSeries, SnapshotInfo};
+use memory_city_heap::error::{Error, Result};
+use std::sync::Arc;
+
+/// The grouping that suits the input: by allocation site where the source knows it, by package otherwise.
+pub const AUTO: &str = "auto";
+
+pub(super) fn choose(series: &dyn HeapSeries, grouping: &str) -> Result<Arc<Grouping>> {
+    named(match (grouping, series.has_sites()) {
+        (AUTO, true) => "type-site",
+        (AUTO, false) => "package-type",
+        (text, _) => text,
+    })
+}
+
+/// The grouping of a name or list.
+pub(crate) fn named(text: &str) -> Result<Arc<Grouping>> {
+    group::grouping(text).map_err(|error| Error::Unusable {
+        what: format!("The grouping {:?} is not known: character {}: {}", error.text, error.character(), error.message),
+        remedy: match error.remedy() {
+            remedy if remedy.is_empty() => "`memory-city report --help` shows how groupings are written".into(),
+            remedy => remedy,
+        },
+    })
+}
+
+/// What every trace knows, and what it may hold.
+pub(super) fn known_of_traces() -> Reads {
+    Reads::all() - (Reads::LOADERS | Reads::CLASS_OBJECT | Reads::FIELDS)
+}
+
+/// Whether so much is enough for a grouping.
+pub(super) fn check(grouping: &Grouping, known: Reads, what: &str, point: Option<&SnapshotInfo>) -> Result<()> {
+    let Some(lacks) = grouping.lacks(known) else { return Ok(()) };
+    let place = point.map(|p| format!(" ({})", p.label)).unwrap_or_default();
+    Err(Error::Unusable {
+        what: format!("The grouping {} needs {lacks}, which {what}{place} does not hold", grouping.title),
+        remedy: match (grouping.reads() - known).intersects(Reads::LIFE | Reads::SITE) {
+            true => "Record a memory trace, or choose a grouping by type, package, class loader or object kind".into(),
+            false => "Choose a grouping by type, package, class loader or object kind".into(),
+        },
+    })
+}
+
+/// Garbage too, where the grouping asks for it.
+pub(super) fn with_wanted(options: GroupOptions, grouping: &Grouping) -> GroupOptions {
+    GroupOptions { include_unreachable: options.include_unreachable || grouping.wants_unreachable(), ..options }
+}

@@ -1,0 +1,111 @@
+//! The trees of a series: from its recording, from the cache, or from its heap states, several at once while memory lasts.
+
+use super::choice::check;
+use super::history::GroupedState;
+use super::kept::KeptAnswers;
+use super::{GrowingTree, TimePoint, Timeline, TimelineBuilder};
+use crate::group::{self, GroupOptions, Grouping, MemoryTree, Reads};
+use memory_city_formats::{HeapSeries, MemoryNeed, Recording, SnapshotInfo, each_state, memory_budget};
+use memory_city_heap::Amount;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use std::sync::Arc;
+
+/// The points of a series that are times under these options.
+pub(super) fn points_of_interest(series: &dyn HeapSeries, options: GroupOptions) -> Vec<usize> {
+    let of_interest = |p: &SnapshotInfo| options.gc_starts || p.gc.as_ref().is_none_or(|gc| gc.end);
+    let mut points: Vec<usize> = (0..series.points().len()).filter(|&i| of_interest(&series.points()[i])).collect();
+    if points.len() > 1 {
+        // A GC that never ended has no point of its own, unless starts are asked for.
+        points.retain(|&i| options.gc_starts || series.points()[i].gc.is_some() || series.recording().is_none());
+    }
+    points
+}
+
+pub(super) fn point_of(info: &SnapshotInfo, unreachable: Amount) -> TimePoint {
+    TimePoint { label: info.label.clone(), millis: info.millis, gc: info.gc.clone(), unreachable }
+}
+
+/// The tree of a dump.
+pub(super) struct TimeTree {
+    pub tree: MemoryTree,
+    pub unreachable: Amount,
+    /// What is known of its objects.
+    pub known: Reads,
+    /// Whether there are none.
+    pub is_empty: bool,
+}
+
+/// The trees of dumps: from the cache, or from their states, several at once while memory lasts; with the state of the last one,
+/// where it was read.
+pub(super) fn trees_of(
+    series: &dyn HeapSeries,
+    grouping: &Grouping,
+    options: GroupOptions,
+    points: &[usize],
+    kept: Option<&KeptAnswers>,
+    progress: &Progress,
+) -> Result<(Vec<TimeTree>, Option<GroupedState>)> {
+    let mut trees: Vec<Option<TimeTree>> = Vec::with_capacity(points.len());
+    for &i in points {
+        progress.check()?;
+        let found = kept.and_then(|kept| kept.tree(series, i, grouping));
+        let is_empty = false;
+        trees.push(found.map(|f| TimeTree { tree: f.tree, unreachable: f.unreachable, known: f.known, is_empty }));
+    }
+    let missing: Vec<usize> = (0..points.len()).filter(|&at| trees[at].is_none()).collect();
+    let wanted: Vec<usize> = missing.iter().map(|&at| points[at]).collect();
+    let need = match grouping.reads().contains(Reads::REFERRERS) {
+        true => MemoryNeed::Owners,
+        false => MemoryNeed::Graph,
+    };
+    let made = each_state(series, &wanted, need, memory_budget(), progress, |i, heap, progress| {
+        let known = Reads::known_of(&heap);
+        check(grouping, known, series.noun(), Some(&series.points()[i]))?;
+        let mut grouped = group::group(&heap, grouping, options, progress)?;
+        let (_, unreachable) = heap.totals();
+        if let Some(kept) = kept {
+            kept.keep_tree(series, i, &grouped.tree, unreachable, known);
+        }
+        let is_empty = heap.object_count() == 0;
+        // A selection is most likely to be about the last one.
+        let last = wanted.last() == Some(&i);
+        let tree = if last { grouped.tree.clone() } else { std::mem::take(&mut grouped.tree) };
+        let state = last.then(|| (i, heap, Arc::new(grouped)));
+        Ok((TimeTree { tree, unreachable, known, is_empty }, state))
+    })?;
+    let mut last = None;
+    for (at, (tree, state)) in missing.into_iter().zip(made) {
+        trees[at] = Some(tree);
+        last = state.or(last);
+    }
+    Ok((trees.into_iter().flatten().collect(), last))
+}
+
+/// Trees from what changed: no heap state is made.
+pub(super) fn recorded(
+    series: &dyn HeapSeries,
+    recording: &Recording,
+    grouping: &Grouping,
+    points: &[usize],
+    progress: &Progress,
+) -> Result<Timeline> {
+    progress.begin("Grouping the heap over time", recording.log.len() as u64);
+    let mut builder = TimelineBuilder::default();
+    let mut tree = GrowingTree::new(recording, grouping)?;
+    let mut changed: Vec<u32> = Vec::new();
+    let mut wanted = points.iter().copied().peekable();
+    for i in 0..recording.log.len() {
+        progress.check()?;
+        progress.advance(1);
+        changed.extend_from_slice(tree.step(recording.log.changes(i), i.div_ceil(2) as u32));
+        tree.check()?;
+        if wanted.next_if_eq(&i).is_some() {
+            changed.sort_unstable();
+            changed.dedup();
+            builder.step(point_of(&series.points()[i], Amount::default()), tree.tree(), &changed);
+            changed.clear();
+        }
+    }
+    Ok(builder.finish())
+}

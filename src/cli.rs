@@ -40,10 +40,10 @@ use std::time::Duration;
     long_about = "Memory City opens heap dumps (HPROF: what every JVM and Android writes), a memory trace (AntTracks), or memory \
         trees that any other program wrote as JSON (docs/memory-tree-json.md), and shows how the heap evolves as a 3D city: groups of objects are buildings, packages or types are districts, and from state to state the \
         leak grows and turns red.\n\n\
-        Without a command it opens a window with the bundled sample city.",
+        Recordings (`record`, `attach`, `watch`, .mcity) open like dumps. Without a command it opens a window with the bundled sample city.",
     after_help = "Take dumps of a running JVM, a while apart:\n  jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz\n\n\
         Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city report /tmp/dumps --tree --where 'bytes > 1MB and growth > 20%'\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n  memory-city convert /tmp/dumps -o city.json.zst\n  memory-city check /tmp/dumps --max-growth 5%\n\n\
-        Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 3 a check failed, 130 cancelled (143 by SIGTERM).\n\
+        Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 3 a check failed, 130 cancelled (143 by SIGTERM). `record` has the program's own; `attach` and `watch` end well when they are told to end.\n\
         Log lines go to stderr; RUST_LOG=info shows more of them.",
     subcommand_required = false,
     args_conflicts_with_subcommands = true
@@ -94,7 +94,7 @@ impl Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Open heap dumps, a trace or memory trees in a window (the sample city without PATH)
+    /// Open heap dumps, a trace, a recording or memory trees in a window (the sample city without PATH)
     #[cfg(feature = "viewer")]
     Open(picture::OpenArgs),
     /// Render a picture of the city as PNG, without window or display
@@ -129,26 +129,6 @@ enum Command {
     /// List the Java programs that run
     #[cfg(target_os = "linux")]
     Jvms(recorder::jvms::JvmsArgs),
-}
-
-impl Command {
-    /// What it opens.
-    #[cfg(target_os = "linux")]
-    fn inputs(&self) -> &[std::path::PathBuf] {
-        match self {
-            #[cfg(feature = "viewer")]
-            Command::Open(args) => &args.paths,
-            #[cfg(feature = "viewer")]
-            Command::Render(args) => &args.paths,
-            Command::Report(args) => &args.paths,
-            Command::Analyse(args) => &args.paths,
-            Command::Check(args) => &args.paths,
-            Command::Convert(args) => &args.paths,
-            Command::Page(args) => &args.paths,
-            Command::Push(args) => &args.paths,
-            _ => &[],
-        }
-    }
 }
 
 #[derive(Args)]
@@ -187,6 +167,28 @@ fn memory(text: &str) -> std::result::Result<u64, String> {
         Some(bytes @ 1..) => Ok(bytes),
         _ => Err("that is no amount of memory: write 500MB or 4GB".to_owned()),
     }
+}
+
+/// A bound as people write it: 500MB, 2GB; a number alone counts megabytes, of a million bytes each as everywhere.
+fn size(text: &str) -> std::result::Result<u64, String> {
+    let bytes = match text.parse::<u64>() {
+        Ok(megabytes) => megabytes.checked_mul(MEGABYTE),
+        Err(_) => parse_bytes(text),
+    };
+    match bytes {
+        Some(bytes @ MEGABYTE..=MOST_SIZE) => Ok(bytes),
+        _ => Err("that is no size from 1 MB to 1,000 TB: write 500MB or 2GB".to_owned()),
+    }
+}
+
+/// Bytes.
+const MEGABYTE: u64 = 1_000_000;
+/// Bytes.
+const MOST_SIZE: u64 = 1_000_000_000 * MEGABYTE;
+
+/// A size as [`size`] reads it, rounded up.
+fn size_text(bytes: u64) -> String {
+    format!("{}MB", bytes.div_ceil(MEGABYTE))
 }
 
 impl GroupingArgs {
@@ -246,8 +248,6 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<ExitCode> {
-    #[cfg(target_os = "linux")]
-    recorder::leftovers::finish(cli.command.as_ref().map_or(&[], Command::inputs));
     match cli.command {
         Some(Command::Report(args)) => report::report(args),
         Some(Command::Analyse(args)) => analyse::analyse(args),
@@ -314,11 +314,42 @@ fn watch(progress: &Progress, done: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::Cli;
-    use clap::CommandFactory;
+    use clap::error::ErrorKind;
+    use clap::{CommandFactory, Parser};
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Whoever copies a command from README.md or a page of docs/ has one that this program takes.
+    #[test]
+    fn commands_on_the_pages_are_taken() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let pages = std::fs::read_dir(root.join("docs")).expect("the pages").map(|entry| entry.expect("one").path());
+        let known: Vec<String> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        let mut tried = 0;
+        for page in pages.chain([root.join("README.md")]).filter(|page| page.extension().is_some_and(|e| e == "md")) {
+            let text = std::fs::read_to_string(&page).expect("a page");
+            let blocks = text.split("```").skip(1).step_by(2);
+            for line in blocks.flat_map(str::lines).filter(|line| line.starts_with("memory-city ")) {
+                // What follows a pipe or goes into a file is the shell's; so are comments.
+                let words = shlex::Shlex::new(line).take_while(|word| !["|", ">", "&&", ";", "&"].contains(&&**word));
+                let words: Vec<String> = words.map(|word| if word == "PID" { "4711".to_owned() } else { word }).collect();
+                // Without the viewer there are fewer commands; a script of one's own is read before the command line is.
+                let is_known = words[1] == "help" || known.contains(&words[1]) || words[1] == "analyze";
+                if !is_known && !cfg!(feature = "viewer") || words.iter().any(|word| word == "--classifier") {
+                    continue;
+                }
+                let told = Cli::try_parse_from(&words).err().map(|error| (error.kind(), error.to_string()));
+                if let Some((kind, error)) = told {
+                    let is_help = matches!(kind, ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+                    assert!(is_help, "{}: {line}\n{error}", page.display());
+                }
+                tried += 1;
+            }
+        }
+        assert!(tried > 40, "{tried} commands");
     }
 
     // Without the viewer there are fewer commands.

@@ -200,6 +200,39 @@ fn limits_of_what_is_retained_are_exact_and_need_one_dump() {
     assert!(missing["checks"][0]["message"].as_str().is_some_and(|m| m.contains("no type or owner")), "{missing}");
 }
 
+/// The file for build servers is complete or as it was: a result that cannot be written leaves the one that was there.
+#[test]
+fn the_file_for_build_servers_is_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("made/for/it/result.xml");
+    let check = |more: &[&str]| run(&[&["check", SAMPLE, "--junit", &file.to_string_lossy()], more].concat());
+    assert_eq!(check(&["--max-growth", "100GB"]).0, 0);
+    let whole = std::fs::read_to_string(&file).expect("the file");
+    assert!(whole.ends_with("</testsuites>\n"), "{whole}");
+    // A bound on the size of files, as a full disk: nothing of the new one is there.
+    let command = format!(
+        "ulimit -f 0; trap '' XFSZ; exec {} check {SAMPLE} --junit {} --max-retained 1B",
+        env!("CARGO_BIN_EXE_memory-city"),
+        file.display()
+    );
+    let mut full = Command::new("bash");
+    full.args(["-c", &command]).current_dir(root()).env("MEMORY_CITY_CACHE", "");
+    let full = full.output().expect("it runs");
+    assert_eq!(full.status.code(), Some(1), "{}", String::from_utf8_lossy(&full.stderr));
+    assert_eq!(std::fs::read_to_string(&file).expect("still there"), whole);
+    let left = std::fs::read_dir(file.parent().expect("its folder")).expect("it").count();
+    assert_eq!(left, 1, "nothing half written is left");
+}
+
+/// What is asked for is done: a check of what died is of what died.
+#[test]
+fn checks_are_of_what_was_asked_for() {
+    let found = |more: &[&str]| run(&[&["check", WITHOUT_REFERENCES, "--max-growth", "1B"], more].concat());
+    let (alive, dead) = (found(&[]), found(&["--churn"]));
+    assert!(dead.0 == 0 || dead.0 == 3, "{}", dead.2);
+    assert_ne!(alive.1, dead.1);
+}
+
 #[test]
 fn every_limit_is_a_test_case() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -220,7 +253,11 @@ fn what_cannot_be_checked_is_no_failed_check() {
         (&["check", LAST, "--max-growth", "5%"], 1, "two dumps"),
         (&["check", "/does/not/exist"], 1, "/does/not/exist"),
         (&["check", TREES, "--max-retained", "X > 1kB"], 1, "objects"),
-        (&["check", SAMPLE, "--junit", "/does/not/exist.xml", "--max-growth", "1GB"], 1, "/does/not/exist.xml"),
+        (
+            &["check", SAMPLE, "--junit", "/dev/null/of-no-folder.xml", "--max-growth", "1GB"],
+            1,
+            "/dev/null/of-no-folder.xml",
+        ),
         (&["check", SAMPLE, "--max-growth", "much"], 2, "write 5% or 20MB"),
         (&["check", SAMPLE, "--max-retained", "com.acme.Session < 5MB"], 2, "say what is too much"),
         (&["check", SAMPLE, "--max-retained", "retained > "], 2, "^"),

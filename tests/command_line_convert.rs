@@ -318,3 +318,33 @@ fn recordings_are_for_their_owner_alone() {
     assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "and nothing half written is left");
 }
+
+/// What a recording cannot hold is refused, or named: no option is passed over in silence.
+#[test]
+fn what_a_recording_cannot_hold_is_told() {
+    let sample = "sample-data/person-leak";
+    let folder = tempfile::tempdir().expect("a folder");
+    let to = folder.path().join("run.mcity");
+    for option in ["--churn", "--difference"] {
+        let done = run(&["convert", sample, "-o", &to.to_string_lossy(), option]);
+        assert_eq!(done.status.code(), Some(2), "{}", text(&done.stderr));
+        assert!(text(&done.stderr).contains(option) && !to.exists(), "{}", text(&done.stderr));
+    }
+    let last = format!("{sample}/person-leak-16.hprof.gz");
+    let said = converted(&[&last, "--grouping", "type"], &to);
+    assert!(said.contains("not in the file: the grouping type"), "{said}");
+    assert!(!converted(&[&last], &to).contains("the grouping"), "nobody asked for one");
+}
+
+/// README.md says how much smaller a city is that is converted.
+#[test]
+fn trees_are_a_small_part_of_the_dumps() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (sample, to) = (Path::new("sample-data/person-leak"), folder.path().join("city.json.zst"));
+    converted(&[&sample.to_string_lossy()], &to);
+    let bytes = |path: &Path| std::fs::metadata(path).expect("a file").len();
+    let dumps = std::fs::read_dir(sample).expect("the sample").map(|entry| entry.expect("one").path());
+    let dumps: u64 = dumps.filter(|path| path.to_string_lossy().ends_with(".hprof.gz")).map(|path| bytes(&path)).sum();
+    println!("dumps of {dumps} bytes are trees of {}", bytes(&to));
+    assert!(bytes(&to) * 20 < dumps, "{} of {dumps}", bytes(&to));
+}

@@ -11,10 +11,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};
 
-/// What `--max-memory` says, MB.
+/// What `--max-memory` says, MiB.
 const LIMIT: u64 = 64;
 
-/// What the program takes beside that, MB: itself, threads and buffers of clients, messages too small to be counted,
+/// What the program takes beside that, MiB: itself, threads and buffers of clients, messages too small to be counted,
 /// and what the allocator keeps between them.
 const BESIDE: u64 = 32;
 
@@ -29,7 +29,15 @@ impl Serve {
     fn start() -> Serve {
         let program = option_env!("MEMORY_CITY_SERVE").unwrap_or(env!("CARGO_BIN_EXE_memory-city"));
         let mut child = Command::new(program)
-            .args(["serve", "--listen", "127.0.0.1:0", "--max-memory", &LIMIT.to_string(), "--max-message", "32"])
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--max-memory",
+                &format!("{LIMIT}MiB"),
+                "--max-message",
+                "32MiB",
+            ])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

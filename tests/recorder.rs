@@ -489,6 +489,20 @@ fn walks_that_were_left_are_finished_when_the_trace_is_opened() {
         program.wait().expect("a status");
         drop(lock);
         std::fs::write(folder.join(".walks/9.hprof"), "JAVA PROFILE 1.0.2").expect("half a dump");
+        // Whatever opens the trace, as one of two, or by one of its parts: nothing of a dump stays.
+        let part = "00-000000.mcity";
+        for way in [vec!["compare", "."], vec!["analyse", "heap"], vec!["check"]] {
+            let again = temporary.join("again");
+            let copied = Command::new("cp").args(["-r", &folder.to_string_lossy(), &again.to_string_lossy()]).status();
+            assert!(copied.is_ok_and(|status| status.success()) && again.join(".walks/9.hprof").exists());
+            let output = if way[0] == "check" { again.join(part) } else { again.clone() };
+            let output = output.to_string_lossy().into_owned();
+            let words: Vec<&str> =
+                way.iter().map(|word| if *word == "." { &*output } else { word }).chain([&*output]).collect();
+            let done = finish(&mut memory_city(&words));
+            assert!(!again.join(".walks").exists(), "{words:?}: {}", text(&done.stderr));
+            std::fs::remove_dir_all(&again).expect("gone");
+        }
         let output = folder.to_string_lossy().into_owned();
         let done = finish(&mut memory_city(&["report", &output]));
         assert!(text(&done.stdout).contains("Leaky$Session"), "{} {}", text(&done.stdout), text(&done.stderr));

@@ -132,3 +132,51 @@ fn type_names_are_unique() {
     assert!(seen.len() > 300, "{} types", seen.len());
     assert!(twice.is_empty(), "{twice:#?}");
 }
+
+/// What a killed recording left in a trace is taken before anything of it is read: whoever opens what people name does it by `opening`.
+#[test]
+fn what_people_name_is_opened_in_one_place() {
+    for file in rust_files(&root().join("src")) {
+        let text = std::fs::read_to_string(&file).expect("a source");
+        // A walk that has just been written is read again by who wrote it; tests open what they have made.
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        if ["opening.rs", "recorder/live.rs"].iter().any(|own| file.ends_with(own)) {
+            continue;
+        }
+        for call in ["Source::open(", "Source::open_gradually(", "formats::open("] {
+            assert!(!code.contains(call), "{} calls {call}...)", file.display());
+        }
+    }
+}
+
+/// One concept, one word: no word stands twice in the glossary.
+#[test]
+fn words_of_the_glossary_are_unique() {
+    let page = std::fs::read_to_string(root().join("docs/glossary.md")).expect("the page");
+    let mut seen = BTreeSet::new();
+    for word in page.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()) {
+        assert!(word == "word" || seen.insert(word.to_owned()), "{word} stands twice in docs/glossary.md");
+    }
+    assert!(seen.len() > 80, "{} words", seen.len());
+}
+
+/// What README.md says of the recorder's cost is what the table of measurements says.
+#[test]
+fn costs_are_those_that_were_measured() {
+    let text = |name: &str| std::fs::read_to_string(root().join(name)).expect("a page");
+    let benches = text("benches/README.md");
+    let behind = benches.split("\nAll that a recording does by default").nth(1).expect("the measurements");
+    let table = behind.lines().skip_while(|line| !line.starts_with("| JVM |")).take_while(|line| line.starts_with('|'));
+    let rows: Vec<Vec<&str>> = table.map(|line| line.split('|').map(str::trim).collect()).collect();
+    let column = rows[0].iter().position(|title| title.starts_with("by the clock")).expect("the column");
+    let of = |row: &Vec<&str>| row[column].split(' ').next()?.parse::<f64>().ok();
+    let ratios: Vec<f64> = rows.iter().skip(2).filter_map(of).collect();
+    assert!(ratios.len() > 10, "{ratios:?}");
+    let (least, most) =
+        ratios.iter().fold((f64::MAX, 0.0), |(least, most), &ratio| (ratio.min(least), ratio.max(most)));
+    for page in ["README.md", "docs/recorder.md"] {
+        let said = format!("measured under G1 took {least:.2} to {most:.2} times");
+        let page_text = text(page).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page_text.contains(&said), "{page} does not say: {said}");
+    }
+}

@@ -5,8 +5,8 @@ use super::{Cli, GroupingArgs, with_progress};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory};
+use memory_city::opening;
 use memory_city_analysis::analyses::{AnalysisRegistry, Arguments, Description, TimeWindow, report};
-use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub struct AnalyseArgs {
     /// Which analysis
     #[arg(value_name = "ID", required_unless_present = "list", value_parser = ids())]
     id: Option<String>,
-    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
+    /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
     #[arg(value_name = "PATH", required_unless_present = "list")]
     pub(super) paths: Vec<PathBuf>,
     /// Set a parameter of the analysis; may be given several times
@@ -60,7 +60,7 @@ pub fn analyse(args: AnalyseArgs) -> Result<ExitCode> {
         Cli::command().error(ErrorKind::ValueValidation, error.to_string()).exit();
     }
     let report = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         let window = TimeWindow::of(source.timeline(), args.window.from, args.window.to)?;
         report::analyse(&analysis, &source, window, given.iter().copied(), progress)
     })?;

@@ -3,12 +3,13 @@
 use super::output::{Window, print};
 use super::{GroupingArgs, with_progress};
 use clap::{Args, ValueEnum};
+use memory_city::opening;
 use memory_city_analysis::analyses::TimeWindow;
 use memory_city_analysis::analyses::check::{
     CheckFinding, CheckLimits, CheckReport, GrowthLimit, RetainedLimit, check,
 };
-use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::unfinished::write_whole;
 use quick_xml::Writer;
 use quick_xml::events::{BytesText, Event};
 use std::io::{self, Write};
@@ -25,7 +26,7 @@ const FAILED: u8 = 3;
     memory-city check after.hprof --max-retained 'com.acme.Session > 50MB'"
 )]
 pub struct CheckArgs {
-    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
+    /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Let the heap (all that GC roots keep) grow by so much at most, from the first to the last time: 5%, or 20MB
@@ -63,7 +64,7 @@ enum CheckFormat {
 pub fn run(args: CheckArgs) -> Result<ExitCode> {
     let limits = CheckLimits { growth: args.max_growth, retained: args.max_retained, soft_as_weak: args.soft_as_weak };
     let report = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         if source.timeline().times() == 0 {
             let what = "The input has no point in time".to_owned();
             return Err(Error::Unusable { what, remedy: "Give another".into() });
@@ -100,7 +101,9 @@ fn write_text(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_junit(report: &CheckReport, path: &Path) -> Result<()> {
     let mut xml = Vec::new();
-    junit(report, &mut xml).and_then(|()| std::fs::write(path, &xml)).map_err(|error| Error::io(path, error))
+    let io = |error| Error::io(path, error);
+    junit(report, &mut xml).map_err(io)?;
+    write_whole(path, |mut file| file.write_all(&xml).map_err(io))
 }
 
 /// The result in the form that Ant's JUnit task writes and build servers read.

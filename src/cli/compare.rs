@@ -4,8 +4,9 @@ use super::output::OutputArgs;
 use super::{Cli, GroupingArgs, with_progress};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory};
+use memory_city::opening;
 use memory_city_analysis::analyses::{Arguments, compare};
-use memory_city_analysis::timeline::{Source, json};
+use memory_city_analysis::timeline::json;
 use memory_city_heap::error::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -50,7 +51,7 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     }
     let compared = with_progress(|progress| {
         let open = |path: &PathBuf, grouping: &str| {
-            Source::open(std::slice::from_ref(path), grouping, args.grouped.options(), progress)
+            opening::open(std::slice::from_ref(path), grouping, args.grouped.options(), progress)
         };
         let first = open(&args.first, &args.grouped.named())?;
         // What suits the first run is what the second is grouped by too.

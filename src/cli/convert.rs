@@ -1,8 +1,10 @@
 //! `convert`: what was read, as memory trees in JSON or as a recording. What the file does not hold is named.
 
-use super::{GroupingArgs, with_progress};
-use clap::Args;
-use memory_city_analysis::timeline::{Metric, NodeId, Source, TimePoint, Timeline, are_trees, json, title_of};
+use super::{Cli, GroupingArgs, with_progress};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory};
+use memory_city::opening;
+use memory_city_analysis::timeline::{AUTO, Metric, NodeId, Source, TimePoint, Timeline, are_trees, json, title_of};
 use memory_city_formats::wire::{self, CountStream, StreamCount};
 use memory_city_heap::Amount;
 use memory_city_heap::error::Result;
@@ -48,7 +50,7 @@ fn warn<'a>(warnings: impl IntoIterator<Item = &'a memory_city_heap::error::Warn
 /// As memory trees; what they leave out.
 fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
     let source = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         // The bar shows times, not what is done for one of them.
         let hidden = progress.hidden();
         let references = |time: usize| source.time_references(time, &hidden);
@@ -105,11 +107,18 @@ fn recording(args: &ConvertArgs) -> Result<Vec<String>> {
     if are_trees(&args.paths)? {
         return counts(args);
     }
+    let grouped = &args.grouped;
+    // What died is no objects, and a difference no heap state.
+    if grouped.churn || grouped.difference.is_some() {
+        let what = if grouped.churn { "--churn" } else { "--difference" };
+        let why = format!("a recording of dumps or a trace holds heap states: {what} is for trees in JSON");
+        Cli::command().error(ErrorKind::ArgumentConflict, why).exit();
+    }
     let write = |progress: &Progress| {
         if wire::are_recordings(&args.paths)? {
             return Ok((wire::join(&args.paths, &args.output, progress)?, Vec::new()));
         }
-        let series = memory_city_formats::open(&args.paths, progress)?;
+        let series = opening::open_series(&args.paths, progress)?;
         let all: Vec<usize> = (0..series.points().len()).collect();
         let saved = wire::save(&*series, &all, &args.output, progress)?;
         Ok((saved, series.warnings()))
@@ -120,13 +129,17 @@ fn recording(args: &ConvertArgs) -> Result<Vec<String>> {
         "memory-city: {} walks, {} objects, {} references, {} bytes",
         saved.walks, saved.objects, saved.references, saved.bytes
     );
-    Ok(saved.left_out)
+    let mut left_out = saved.left_out;
+    if grouped.grouping != AUTO {
+        left_out.push(format!("the grouping {}: it holds the objects, and can be opened with any", grouped.grouping));
+    }
+    Ok(left_out)
 }
 
 /// Trees as class histograms: leaves are classes, by their names from the top, at the places that allocated where the tree tells them.
 fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
     let (left_out, times) = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         let timeline = source.timeline();
         let points = timeline.points();
         // A histogram is behind a collection: what was counted when one began has none.

@@ -1,8 +1,9 @@
 //! Commands that listen and send: `serve`, `push`, and how `open` listens.
 
-use super::{GroupingArgs, interrupt, with_progress};
+use super::{GroupingArgs, interrupt, size, with_progress};
 use clap::Args;
-use memory_city_analysis::timeline::{Source, title_of};
+use memory_city::opening;
+use memory_city_analysis::timeline::title_of;
 use memory_city_heap::error::{Error, Result};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,11 +36,11 @@ pub struct ListenRules {
     /// A web page that may connect, as browsers name it: https://example.org
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
-    /// The largest message, MB
-    #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
-    max_message: u16,
-    /// What all sources together may take, MB (default: half of what is free)
-    #[arg(long, value_name = "MB")]
+    /// The largest message: 64MB, ...; a number alone counts MB [default: 64 MiB]
+    #[arg(long, value_name = "SIZE", value_parser = message_size)]
+    max_message: Option<u64>,
+    /// What all sources together may take: 500MB, 2GB, ...; a number alone counts MB [default: half of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     max_memory: Option<u64>,
 }
 
@@ -47,8 +48,10 @@ impl ListenRules {
     pub fn limits(&self) -> memory_city_live::LiveLimits {
         let default = memory_city_live::LiveLimits::default();
         memory_city_live::LiveLimits {
-            message_bytes: usize::from(self.max_message) << 20,
-            memory_bytes: self.max_memory.map_or(default.memory_bytes, |mb| mb.saturating_mul(1 << 20)),
+            message_bytes: self
+                .max_message
+                .map_or(default.message_bytes, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            memory_bytes: self.max_memory.unwrap_or(default.memory_bytes),
             ..default
         }
     }
@@ -65,6 +68,17 @@ impl ListenRules {
     }
 }
 
+/// A message is in memory as a whole.
+fn message_size(text: &str) -> std::result::Result<u64, String> {
+    match size(text)? {
+        bytes @ ..=MOST_MESSAGE => Ok(bytes),
+        _ => Err("a message has 4GiB at most".to_owned()),
+    }
+}
+
+/// Bytes.
+const MOST_MESSAGE: u64 = 4 << 30;
+
 /// The token in a file.
 fn token(file: &std::path::Path) -> Result<String> {
     let text = std::fs::read_to_string(file).map_err(|e| Error::io(file, e))?;
@@ -79,7 +93,7 @@ fn token(file: &std::path::Path) -> Result<String> {
 
 #[derive(Args)]
 pub struct PushArgs {
-    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them
+    /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Where a city listens, HOST:PORT
@@ -137,7 +151,7 @@ pub fn push(args: PushArgs) -> Result<ExitCode> {
         ..memory_city_live::PushOptions::default()
     };
     let pushed = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.grouping, args.grouped.options(), progress)?;
+        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         memory_city_live::push(&source, &options, progress)
     })?;
     for warning in &pushed.warnings {

@@ -3,9 +3,10 @@
 use super::shape::ShapeArgs;
 use super::{GroupingArgs, with_progress};
 use clap::Args;
+use memory_city::opening;
 use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow};
 use memory_city_analysis::timeline::{ClosureMetric, Source, title_of};
-use memory_city_heap::error::{Error, Result};
+use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::write_whole;
@@ -17,7 +18,7 @@ use std::process::ExitCode;
 
 #[derive(Args)]
 pub struct PageArgs {
-    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
+    /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// The HTML file to write
@@ -44,7 +45,7 @@ pub fn page(args: PageArgs) -> Result<ExitCode> {
 }
 
 fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<String>> {
-    let mut source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+    let mut source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
     let lacking = args.shape.metrics().filter(|id| source.timeline().metric(id).is_none());
     let found: Vec<ClosureMetric> = lacking.filter_map(|id| ClosureMetric::of(id).ok()).collect();
     if !found.is_empty() {
@@ -66,7 +67,10 @@ fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<String>> {
     if times.len() < timeline.times() {
         says.push(format!("{} of {} points in time, at equal distances.", times.len(), timeline.times()));
     }
-    says.extend(warnings.iter().map(|warning| format!("Warning: {warning}")));
+    // It goes to others: where the files lie is nothing of theirs.
+    let named =
+        |warning: &Warning| Warning { path: warning.path.file_name().unwrap_or_default().into(), ..warning.clone() };
+    says.extend(source.warnings().iter().map(|warning| format!("Warning: {}", named(warning))));
     let words = PageWords {
         title: args.title.clone().unwrap_or_else(|| title_of(&args.paths)),
         grouping: format!("Grouped by {}", source.grouping_title()),

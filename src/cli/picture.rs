@@ -47,7 +47,7 @@ impl BesideArgs {
 
 #[derive(Args)]
 pub struct OpenArgs {
-    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them
+    /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them; or a view file
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Listen for programs that send their trees, at HOST:PORT (default: this machine only)
@@ -63,7 +63,7 @@ pub struct OpenArgs {
 
 #[derive(Args)]
 pub struct RenderArgs {
-    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them, ordered by time; or a view file
+    /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them, ordered by time; or a view file
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// The PNG to write; or what the view shows as a table, where the name ends in .csv
@@ -104,8 +104,8 @@ pub struct RenderArgs {
     /// Light what would be freed without a reference, field or root, as `analyse cut` takes it; needs --select
     #[arg(long, value_name = "WHAT", requires = "select")]
     cut: Option<String>,
-    /// Every point in time and the steps between: an animated PNG, which browsers play, or a folder of numbered pictures where
-    /// FILE does not end in .png
+    /// Every point in time and the steps between: an animated PNG, which browsers play, where FILE ends in .png or .apng, else a
+    /// folder FILE of numbered pictures
     #[arg(long, conflicts_with = "time")]
     pub(super) film: bool,
     /// Pictures between two points in time
@@ -125,6 +125,9 @@ pub struct RenderArgs {
 
 // What is not given is as it was in the window last (`open`), or as at a first start (`render`).
 #[derive(Args)]
+#[command(
+    next_help_heading = "What is shown, and how (not given: `open` has it as the window had it last, `render` the default)"
+)]
 pub struct LookArgs {
     #[command(flatten)]
     grouped: GroupingArgs,

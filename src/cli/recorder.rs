@@ -3,24 +3,27 @@
 
 pub mod attach;
 pub mod jvms;
-pub mod leftovers;
 mod library;
 mod live;
 pub mod record;
 mod session;
-mod walks;
 pub mod watch;
 mod words;
 
+use super::size;
 use clap::Args;
 use memory_city_agent::{AgentOptions, DEFAULT_BUDGET, DEFAULT_WALK_EVERY, DEFAULT_WALK_SHARE, SamplingMode};
 use memory_city_analysis::group::domain::DomainPackages;
+use memory_city_analysis::table::parse_bytes;
 use memory_city_heap::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Objects that are followed where every allocation is recorded; a weak reference each.
 const MOST_FOLLOWED: u32 = 1 << 20;
+
+/// What a trace, or a file of class histograms, may take where nobody says otherwise.
+const DEFAULT_MAX_SIZE: &str = "1GB";
 
 /// So many objects keep their identity at most; where there are more, samples do.
 const MOST_NUMBERED: u32 = 2_000_000;
@@ -38,11 +41,11 @@ pub struct RecordingArgs {
     /// The folder of the trace (default: the program's name and the time)
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// What sampling may cost: percent of one core
+    /// What the recorder may do in the program's threads to take samples: percent of one core. What the VM does comes on top
     #[arg(long, value_name = "PERCENT", default_value_t = DEFAULT_BUDGET, value_parser = percent)]
     budget: f64,
-    /// One sample in so many bytes instead, whatever that costs
-    #[arg(long, value_name = "BYTES", conflicts_with_all = ["budget", "every_allocation"], value_parser = clap::value_parser!(u32).range(1..=1 << 30))]
+    /// One sample in so many bytes instead, whatever that costs: 512KB, ...; a number alone counts bytes
+    #[arg(long, value_name = "SIZE", conflicts_with_all = ["budget", "every_allocation"], value_parser = interval)]
     interval: Option<u32>,
     /// Every allocation: for small programs and tests, up to 180 times slower
     #[arg(long, conflicts_with = "budget")]
@@ -50,7 +53,7 @@ pub struct RecordingArgs {
     /// The least time between two walks over the whole heap; more where a walk takes long
     #[arg(long, value_name = "TIME", default_value = DEFAULT_WALK_EVERY, value_parser = duration)]
     walk_every: Duration,
-    /// The share of the time that the program may stand still for walks, percent
+    /// The share of the time that the program may stand still for walks and class histograms, percent
     #[arg(long, value_name = "PERCENT", default_value_t = DEFAULT_WALK_SHARE, value_parser = share)]
     walk_share: f64,
     /// What keeps its identity from walk to walk: `samples`, or `all` objects, up to two million
@@ -65,14 +68,25 @@ pub struct RecordingArgs {
     /// Show the city while it grows: in a window that listens, or one that is opened; or send it to HOST:PORT
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     live: Option<String>,
-    /// How large the trace may become, MB: half of it is for samples and counts, half for walks. Then the oldest samples are
-    /// added up, and the oldest walks go
-    #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    /// How large the trace may become, 500MB, 2GB, ...: half of it is for samples and counts, half for walks. Then the oldest samples
+    /// are added up, and the oldest walks go. A number alone counts MB
+    #[arg(long, value_name = "SIZE", default_value = DEFAULT_MAX_SIZE, value_parser = size)]
     max_size: u64,
     /// The packages of your own code, as com.acme,org.x: noted in the trace, so that whoever opens it sees its lines first
     #[arg(long, value_name = "PACKAGES", value_parser = packages)]
     packages: Option<String>,
 }
+
+/// Bytes from one sample to the next as people write them.
+fn interval(text: &str) -> std::result::Result<u32, String> {
+    match parse_bytes(text).and_then(|bytes| u32::try_from(bytes).ok()) {
+        Some(bytes @ 1..=MOST_INTERVAL) => Ok(bytes),
+        _ => Err("that is no distance from 1 byte to 1 GB: write 512KB".to_owned()),
+    }
+}
+
+/// Bytes: as far apart as samples may be.
+const MOST_INTERVAL: u32 = 1 << 30;
 
 /// Packages as people write them.
 fn packages(text: &str) -> std::result::Result<String, String> {
@@ -82,7 +96,7 @@ fn packages(text: &str) -> std::result::Result<String, String> {
 /// What the recording process goes by.
 #[derive(Clone, Copy)]
 struct RecordingPlan {
-    /// How large the trace may become, MB.
+    /// How large the trace may become, bytes.
     max_size: u64,
     /// The least time between two walks and their share of it in percent; none where there are no walks.
     walks: Option<(Duration, f64)>,
@@ -96,12 +110,12 @@ impl RecordingPlan {
 
     /// What each of the streams may take.
     fn most_bytes(&self) -> u64 {
-        (self.max_size << 20) / self.streams()
+        self.max_size / self.streams()
     }
 
-    /// The least size of a trace, MB, with which each of the streams may take so many bytes.
+    /// The least size of a trace, bytes, with which each of the streams may take so many bytes.
     fn size_for(&self, bytes: u64) -> u64 {
-        bytes.saturating_mul(self.streams()).div_ceil(1 << 20)
+        bytes.saturating_mul(self.streams())
     }
 }
 
@@ -207,16 +221,39 @@ fn histogram_every(text: &str) -> std::result::Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memory_city_analysis::tabular::count_text;
+
+    #[test]
+    fn sizes_are_read_and_said() {
+        assert_eq!((size("2"), size("1.5GB"), size("64MiB")), (Ok(2_000_000), Ok(1_500_000_000), Ok(64 << 20)));
+        assert!(size("0").is_err() && size("999kB").is_err() && size("99999TB").is_err() && size("much").is_err());
+        assert_eq!(size(&crate::cli::size_text(2_000_001)), Ok(3_000_000), "what is said can be given");
+        assert_eq!((interval("4096"), interval("16KB"), interval("512KiB")), (Ok(4096), Ok(16_000), Ok(512 << 10)));
+        assert!(interval("0").is_err() && interval("2GB").is_err());
+    }
 
     #[test]
     fn defaults_are_what_the_recorder_does_and_what_the_page_says() {
-        let walks = Duration::from_millis(AgentOptions::default().walks);
-        assert_eq!(duration(DEFAULT_WALK_EVERY), Ok(walks));
-        let page = include_str!("../../docs/recorder.md");
+        let default = AgentOptions::default();
+        assert_eq!(duration(DEFAULT_WALK_EVERY), Ok(Duration::from_millis(default.walks)));
+        let page = include_str!("../../docs/recorder.md").split_whitespace().collect::<Vec<_>>().join(" ");
+        let both = "`record`, `attach`";
         for said in [
-            format!("| `--budget PERCENT` | {DEFAULT_BUDGET} |"),
-            format!("| `--walk-every TIME` | {DEFAULT_WALK_EVERY} |"),
-            format!("| `--walk-share PERCENT` | {DEFAULT_WALK_SHARE} |"),
+            format!("| `--budget PERCENT` | {both} | {DEFAULT_BUDGET} |"),
+            format!("| `--walk-every TIME` | {both} | {DEFAULT_WALK_EVERY} |"),
+            format!("| `--walk-share PERCENT` | {both} | {DEFAULT_WALK_SHARE} |"),
+            format!(
+                "| `--histogram-every TIME` | {both} | {} |",
+                words::time_text(Duration::from_millis(default.histograms))
+            ),
+            format!("| `--max-size SIZE` | {both} | {DEFAULT_MAX_SIZE} |"),
+            format!("| `--max-size SIZE` | `watch` | {DEFAULT_MAX_SIZE} |"),
+            format!("More than {} live samples", count_text(u64::from(default.followed))),
+            format!("up to {} frames with lines", memory_city_agent::FRAMES),
+            format!(
+                "no earlier than {} times as long as the last one took",
+                u64::from(default.duty) * memory_city_agent::PART_OF_SHARE
+            ),
             format!(
                 "{} to {} s for a million objects",
                 memory_city_agent::WALK_PAUSE[0],

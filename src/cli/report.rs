@@ -3,6 +3,7 @@
 use super::output::{OutputArgs, OutputFormat, Window, print, say, say_left_out};
 use super::{GroupingArgs, with_progress};
 use clap::Args;
+use memory_city::opening;
 use memory_city_analysis::analyses::report::{self, ReportOptions, TreeReport};
 use memory_city_analysis::analyses::{TimeWindow, count_text, metric_of};
 use memory_city_analysis::table::{Arrangement, Filter, TableRows, TableShape, TableView, TreeTable};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 
 #[derive(Args)]
 pub struct ReportArgs {
-    /// Dumps, a trace, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
+    /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them; ordered by time
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -104,7 +105,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let window = (args.window.from, args.window.to);
     let options = ReportOptions { top: args.top, metric: args.metric, window };
     let report = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         let source = args.closures.add_to(source, &options.metric, progress)?;
         report::report(&source, &options, progress)
     })?;
@@ -122,7 +123,7 @@ struct TreeOptions {
 
 impl TreeOptions {
     fn make(args: &ReportArgs, progress: &Progress) -> Result<TreeOptions> {
-        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         let source = args.closures.add_to(source, &args.metric, progress)?;
         let timeline = source.timeline();
         if timeline.times() == 0 {

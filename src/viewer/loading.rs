@@ -10,6 +10,7 @@ use super::notices::Notices;
 use super::settings::Settings;
 use super::view_file::{AwaitedView, ViewFile};
 use super::views::CameraRig;
+use crate::opening;
 use bevy::prelude::*;
 use bevy::window::FileDragAndDrop;
 use memory_city_analysis::analyses;
@@ -183,7 +184,7 @@ pub fn open_document(
     preparations: &Preparations,
     progress: &Progress,
 ) -> Result<Draft> {
-    let mut source = Source::open(paths, &settings.grouping, settings.group_options(), progress)?;
+    let mut source = opening::open(paths, &settings.grouping, settings.group_options(), progress)?;
     let closures = settings.closures_to_find(source.timeline());
     if !closures.is_empty() {
         source = source.with_closures(&closures, KeepRules::default(), progress)?;
@@ -226,7 +227,7 @@ fn open_gradually(
 ) -> Result<Draft> {
     let draft = |source, arrival| Draft::new(title_of(paths), Arc::new(source), None, settings, preparations, arrival);
     let mut partial = |source| partial(draft(source, Arrival::Anew));
-    let source = Source::open_gradually(paths, &settings.grouping, settings.group_options(), progress, &mut partial)?;
+    let source = opening::open_gradually(paths, &settings.grouping, settings.group_options(), progress, &mut partial)?;
     progress.begin("Preparing the views", 0);
     Ok(draft(source, Arrival::Anew))
 }
@@ -257,7 +258,8 @@ fn start_opening(
         };
         if loading.dialog.is_none() {
             // The dialog is made on this thread (some platforms insist) and awaited on another.
-            let dialog = rfd::AsyncFileDialog::new().set_title("Open heap dumps, a trace, or memory trees");
+            let dialog =
+                rfd::AsyncFileDialog::new().set_title("Open heap dumps, a trace, a recording, or memory trees");
             loading.dialog = Some(if folder {
                 let picked = dialog.pick_folder();
                 Job::start(move |_| bevy::tasks::block_on(picked).map(|f| vec![f.path().to_path_buf()]))

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// What the first field of a view file says.
@@ -30,8 +31,8 @@ const FORMAT: &str = "memory-city view";
 const VERSION: u32 = 1;
 /// No view file is larger.
 const MOST_BYTES: u64 = 4 << 20;
-/// How many times there may be beside each other.
-const MULTIPLES: [usize; 4] = [0, 4, 9, 16];
+/// How many times there may be beside each other, as for `--multiples`.
+const MULTIPLES: RangeInclusive<usize> = 2..=64;
 /// How view files are called.
 pub const EXTENSION: &str = "mcview";
 
@@ -432,6 +433,10 @@ mod tests {
             settings: kept_settings::of(&Settings::default()),
             ..written
         };
+        // As many as `--multiples` takes.
+        for (kept, shown) in [(6, 6), (64, 64), (1, 0), (65, 0)] {
+            assert_eq!(ViewFile { multiples: kept, ..plain.clone() }.settings(Settings::default()).multiples, shown);
+        }
         let before = Settings { base: Some(3), multiples: 9, curve: Some(HeightCurve::Log), ..settings };
         let of_plain = plain.settings(before);
         assert_eq!((of_plain.base, of_plain.window, of_plain.multiples, of_plain.curve), (None, None, 0, None));

@@ -44,10 +44,10 @@ fn looked_at(folder: &Path, words: &[&str]) -> SeenTrace {
 /// `--max-size` bounds both streams together, at every moment; what had to go is counted, and the trace opens.
 #[test]
 fn a_bounded_trace_stays_within_its_bound() {
-    const MOST: u64 = 2 << 20;
+    const MOST: u64 = 2_000_000;
     with_jdks("a_bounded_trace", |jdk, class_path, temporary| {
         let folder = temporary.join("trace");
-        let (output, java, most) = (folder.to_string_lossy(), java(jdk), (MOST >> 20).to_string());
+        let (output, java, most) = (folder.to_string_lossy(), java(jdk), (MOST / 1_000_000).to_string());
         // Samples and walks that would take several times as much.
         let options = ["--max-size", &most, "--interval", "256", "--walk-every", "100ms", "--walk-share", "50"];
         let program = ["--", &java, "-Xmx300m", "-Xmn20m", "-cp", class_path, "Leaks", "healthy", "15000"];
@@ -78,10 +78,10 @@ fn a_bounded_trace_stays_within_its_bound() {
 /// has no room in any case is left out, which is said with what to do, and those that are there stay.
 #[test]
 fn walks_that_double_stay_within_the_bound() {
-    const MOST: u64 = 2 << 20;
+    const MOST: u64 = 2_000_000;
     with_jdks("walks_that_double", |jdk, class_path, temporary| {
         let folder = temporary.join("trace");
-        let (output, java, size) = (folder.to_string_lossy(), java(jdk), (MOST >> 20).to_string());
+        let (output, java, size) = (folder.to_string_lossy(), java(jdk), (MOST / 1_000_000).to_string());
         let options = ["--max-size", &size, "--walk-every", "200ms", "--walk-share", "50"];
         for millis in ["1000", "5000"] {
             let _ = std::fs::remove_dir_all(&folder);
@@ -95,7 +95,7 @@ fn walks_that_double_stay_within_the_bound() {
                     walks.extend(chunk.rows::<WalkEndRow>().expect("rows").rows.iter().map(|end| end.objects));
                 }
             });
-            let left_out = said.contains("walks were left out: they are larger than --max-size 2 leaves for walks");
+            let left_out = said.contains("walks were left out: they are larger than --max-size 2MB leaves for walks");
             jvm::say(&format!(
                 "  JDK {}: at most {most} bytes of {MOST}; parts up to {parts:?}, {walks:?}",
                 jdk.version

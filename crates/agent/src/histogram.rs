@@ -10,7 +10,7 @@ use crate::vm::Jni;
 use crate::walk::FIRST;
 
 /// A histogram is so many times as long away from the next as a walk of the same length would be.
-const PART_OF_SHARE: u64 = 4;
+pub const PART_OF_SHARE: u64 = 4;
 /// How often the VM may fail to count before nobody asks any more.
 const MOST_FAILURES: u32 = 3;
 /// What a row takes in a trace, about, bytes.

@@ -37,11 +37,12 @@ mod walk;
 mod worker;
 
 pub use counters::CLONES_AT_RISK;
-pub use histogram::histogram_rows;
+pub use histogram::{PART_OF_SHARE, histogram_rows};
 pub use jvmti::{CAPABILITIES, EVENTS, FUNCTIONS, IDENTITY_CAPABILITIES};
 pub use options::{
     AgentOptions, DEFAULT_BUDGET, DEFAULT_WALK_EVERY, DEFAULT_WALK_SHARE, DEFAULT_WALKS, SamplingMode, WALK_PAUSE,
 };
+pub use sampling::FRAMES;
 pub use taken::TakenSamples;
 
 /// The name of the library's file.

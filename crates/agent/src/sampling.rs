@@ -17,7 +17,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 /// Frames of a stack that are recorded, the innermost.
-pub(crate) const FRAMES: usize = 64;
+pub const FRAMES: usize = 64;
 /// Lines of a method that are recorded: a class file may have 65,535 for each.
 const MOST_LINES: usize = 4096;
 /// Nanoseconds after which a thread is asked for its name again: who serves requests may be named after each.

@@ -465,6 +465,10 @@ fn the_page_on_the_json_report_names_all_there_is() {
             let description = analysis.describe();
             said(description.id);
             description.parameters.iter().for_each(|p| said(p.id));
+            description
+                .needs
+                .iter()
+                .for_each(|need| said(serde_json::to_value(need).expect("a name").as_str().expect("text")));
             if description.check(&source, window).is_ok() {
                 for table in &run(&source, description.id, window, &[]).tables {
                     said(&table.header.id);
@@ -482,6 +486,27 @@ fn the_page_on_the_json_report_names_all_there_is() {
         }
     }
     assert!(page.contains("\"version\": 2"));
+    // What a document has, and in which order.
+    let listed =
+        page.split("## What `report` composes").nth(1).and_then(|text| text.split("\n## ").next()).expect("it");
+    let listed: Vec<&str> = listed.lines().filter_map(|line| line.strip_prefix("- `")?.split('`').next()).collect();
+    for (name, source) in inputs() {
+        let report = report::report(&source, &Default::default(), &Progress::new()).expect("a report");
+        let json = serde_json::to_value(&report).expect("JSON");
+        let parts = json["analyses"].as_array().expect("a list");
+        let names = json.as_object().into_iter().chain(parts[0].as_object()).flat_map(|object| object.keys());
+        for name in names {
+            assert!(
+                page.contains(&format!("`{name}`")) || page.contains(&format!("[].{name}`")),
+                "{name} is not in docs/report-json.md"
+            );
+        }
+        let mut rest = listed.iter();
+        for part in parts {
+            let id = part["id"].as_str().expect("a name");
+            assert!(rest.any(|listed| *listed == id), "{name}: {id} is not listed there, or elsewhere: {listed:?}");
+        }
+    }
 }
 
 /// What several nodes have: that of the nodes that lie in no other of them.

@@ -66,7 +66,16 @@ fn the_page_lists_what_there_is() {
     }
     assert!(found == expected, "docs/groupings.md is stale: run this test with MEMORY_CITY_UPDATE_DOCS=1");
     let limits = ScriptLimits::default();
-    for (number, what) in [(limits.operations, "operations for an object"), (limits.entries as u64, "entries")] {
+    let found = found.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (number, what) in [
+        (limits.operations, "operations for an object"),
+        (limits.operations_in_all, "for all objects of a heap"),
+        (limits.text as u64 >> 10, "KiB, lists"),
+        (limits.entries as u64, "entries"),
+        (limits.variables as u64, "variables"),
+        (limits.name as u64, "bytes, an object"),
+        (limits.groups as u64, "groups."),
+    ] {
         let digits = number.to_string();
         let written: Vec<&str> =
             digits.as_bytes().rchunks(3).rev().map(|d| std::str::from_utf8(d).expect("digits")).collect();

@@ -132,3 +132,34 @@ mod close {
     /// Too many messages.
     pub const TOO_MANY: u16 = 4029;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// docs/live-protocol.md has a table of limits: its numbers and codes are those in force.
+    #[test]
+    fn the_page_has_the_limits() {
+        let page = include_str!("../../../docs/live-protocol.md");
+        let section = page.split("## Limits").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("its section");
+        let limits = LiveLimits::default();
+        let (hello, silence) = (limits.handshake_timeout.as_secs(), limits.silence_timeout.as_secs());
+        for (said, code) in [
+            (format!("none comes in {hello} s"), close::NO_HELLO),
+            ("the token is wrong".to_owned(), close::TOKEN),
+            (format!("nothing heard for {silence} s"), close::SILENT),
+            (format!("more than {} sources | half of what is free", limits.sources), close::MEMORY),
+            (format!("more than {} messages per second", limits.messages_per_second), close::TOO_MANY),
+            (format!("too large | {} MiB", limits.message_bytes >> 20), close::TOO_LARGE),
+            ("a binary message".to_owned(), close::BINARY),
+            ("not UTF-8".to_owned(), close::BROKEN),
+            ("the server ends".to_owned(), close::ENDS),
+        ] {
+            let row = section.lines().find(|line| line.contains(&said));
+            let row = row.unwrap_or_else(|| panic!("docs/live-protocol.md: {said}"));
+            assert!(row.ends_with(&format!("| {code} |")), "{row}");
+        }
+        assert!(section.contains(&format!("other text of more than {} KiB", limits.text_bytes >> 10)));
+        assert!(section.contains(&format!("More than {} clients at a time", limits.clients)));
+    }
+}

@@ -1,10 +1,11 @@
 //! `attach`: records a program that runs, and leaves it as it was.
 
 use super::session::ROUND;
-use super::{RecordingArgs, duration, jvms, leftovers, library, words};
+use super::{RecordingArgs, duration, jvms, library, words};
 use crate::cli::interrupt;
 use clap::Args;
 use memory_city::jvm::attach::AttachedJvm;
+use memory_city::jvm::leftovers;
 use memory_city::jvm::list::{RunningJvm, running, short_name};
 use memory_city_agent::AgentOptions;
 use memory_city_heap::error::{Error, Result};

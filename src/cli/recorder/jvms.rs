@@ -1,10 +1,10 @@
 //! `jvms`: the JVMs that run here. Commands that need one and are not told which take the only one there is, or let people on a
 //! terminal choose.
 
-use super::leftovers;
 use clap::Args;
 use dialoguer::Select;
 use dialoguer::console::{Term, truncate_str};
+use memory_city::jvm::leftovers;
 use memory_city::jvm::list::{RunningJvm, running};
 use memory_city_analysis::tabular::bytes_text;
 use memory_city_heap::error::{Error, Result};

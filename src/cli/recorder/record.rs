@@ -1,9 +1,10 @@
 //! `record`: starts a program with the recorder.
 
 use super::session::{ROUND, RecordingSession};
-use super::{RecordingArgs, leftovers, library, words};
+use super::{RecordingArgs, library, words};
 use crate::cli::interrupt;
 use clap::Args;
+use memory_city::jvm::leftovers;
 use memory_city::jvm::list::short_name;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -16,7 +17,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 #[derive(Args)]
 #[command(after_help = "The program runs as it would without: its input, output and exit code are its own.\n\n  \
     memory-city record -- java -jar app.jar --port 8080\n  memory-city record -o run --walk-every 30s -- ./start.sh\n\n\
-    A command that is not `java` itself gets the recorder by JAVA_TOOL_OPTIONS. One JVM is recorded at a time: when it has\n    ended, the next one that starts, into NAME-2.")]
+    A command that is not `java` itself gets the recorder by JAVA_TOOL_OPTIONS. One JVM is recorded at a time: when it has ended,\nthe next one that starts, into NAME-2.")]
 pub struct RecordArgs {
     #[command(flatten)]
     recording: RecordingArgs,

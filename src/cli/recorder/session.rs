@@ -1,12 +1,12 @@
 //! A recording as seen from outside, from the first moment to the last word about it.
 
 use super::RecordingPlan;
-use super::leftovers::RememberedRecording;
 use super::live::LiveCity;
-use super::walks::WalkTaker;
 use super::words::{self, shown};
 use indicatif::{ProgressBar, ProgressStyle};
 use memory_city::allocator;
+use memory_city::jvm::leftovers::RememberedRecording;
+use memory_city::jvm::walks::WalkTaker;
 use memory_city_agent::folder::{
     AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_open_to_others, is_running, numbered,
     private_folder,

@@ -1,8 +1,8 @@
 //! `watch`: class histograms of a JVM that runs, now and then, as a recording. Loads nothing into it: any JVM will do, also where
 //! agents are forbidden.
 
-use super::{duration, jvms, now};
-use crate::cli::interrupt;
+use super::{DEFAULT_MAX_SIZE, duration, jvms, now};
+use crate::cli::{interrupt, size};
 use clap::Args;
 use memory_city::jvm::attach::AttachedJvm;
 use memory_city::jvm::list::{running, short_name};
@@ -23,7 +23,7 @@ const END: u64 = 64 << 10;
 
 #[derive(Args)]
 #[command(after_help = "  memory-city watch 4711 --every 10s --for 10m\n  memory-city report NAME-TIME.mcity\n\n\
-    A histogram stops the program for about 0.05 s for a million objects; with --live for a full collection.")]
+    A histogram stops the program for about 0.05 s for a million objects; with --reachable for a full collection.")]
 pub struct WatchArgs {
     /// The process (default: the only JVM that runs)
     #[arg(value_name = "PID")]
@@ -31,15 +31,16 @@ pub struct WatchArgs {
     /// The time from one histogram to the next
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     every: Duration,
-    /// How large the file may be, MB: histograms come the more rarely the fuller it is, half as often behind each half of what is left
-    #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    /// How large the file may be, 500MB, 2GB, ...: histograms come the more rarely the fuller it is, half as often behind each half of
+    /// what is left. A number alone counts MB
+    #[arg(long, value_name = "SIZE", default_value = DEFAULT_MAX_SIZE, value_parser = size)]
     max_size: u64,
     /// For how long (default: until Ctrl+C, or the program ends)
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     length: Option<Duration>,
-    /// Live objects only: the JVM collects all garbage before each
+    /// Only what some GC root reaches: the JVM collects all garbage before each histogram, which stops the program
     #[arg(long)]
-    live: bool,
+    reachable: bool,
     /// The file to write (default: the program's name and the time, .mcity)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -57,11 +58,11 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
     let mut file = begin(&path, program, found.as_ref().map_or("", |j| &j.version))?;
     let (asked, started) = (Progress::new(), Instant::now());
     let mut taken = 0u64;
-    let mut room = WatchedRoom::new(args.max_size << 20, file.bytes());
+    let mut room = WatchedRoom::new(args.max_size, file.bytes());
     let result = interrupt::cancels_as_asked(&asked, || {
         loop {
             let begun = Instant::now();
-            let text = match jvm.ask("inspectheap", [if args.live { "-live" } else { "-all" }, "", ""]) {
+            let text = match jvm.ask("inspectheap", [if args.reachable { "-live" } else { "-all" }, "", ""]) {
                 Ok(text) => text,
                 // The program has ended: that is how watching ends.
                 Err(_) if taken > 0 && !Path::new(&format!("/proc/{pid}")).exists() => return Ok("the program ended"),
@@ -76,7 +77,7 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
             }
             let counts =
                 rows.iter().map(|(class, &(objects, bytes))| StreamCount { class, frames: &[], objects, bytes });
-            file.write(file.now(), None, !args.live, counts)?;
+            file.write(file.now(), None, !args.reachable, counts)?;
             taken += 1;
             let (objects, bytes) = rows.values().fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
             eprintln!(

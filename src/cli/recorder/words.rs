@@ -1,7 +1,8 @@
 //! What is said when a recording begins, and at its end of what it lacks and what to do about it.
 
 use super::RecordingPlan;
-use super::walks::WalkTaker;
+use crate::cli::size_text;
+use memory_city::jvm::walks::WalkTaker;
 use memory_city_analysis::tabular::count_text;
 use std::path::Path;
 use std::time::Duration;
@@ -37,8 +38,8 @@ pub fn of_walks(plan: &RecordingPlan, taker: &WalkTaker) -> Vec<String> {
         all.push(format!(
             "{} walks were left out: they are larger than --max-size {} leaves for walks; there is room for the last with --max-size {}",
             count_text(taker.too_large),
-            plan.max_size,
-            plan.size_for(taker.last_walk_needs())
+            size_text(plan.max_size),
+            size_text(plan.size_for(taker.last_walk_needs()))
         ));
     }
     // Where further ones were too large it is said already what to do.
@@ -53,8 +54,8 @@ pub fn of_walks(plan: &RecordingPlan, taker: &WalkTaker) -> Vec<String> {
         more => format!(
             "{only}: the others of {} went to keep to --max-size {}. There is room for two with --max-size {}",
             count_text(more),
-            plan.max_size,
-            plan.size_for(taker.last_walk_needs().saturating_mul(2))
+            size_text(plan.max_size),
+            size_text(plan.size_for(taker.last_walk_needs().saturating_mul(2)))
         ),
     });
     all
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     fn plan() -> RecordingPlan {
-        RecordingPlan { max_size: 100, walks: Some((Duration::from_secs(90), 2.5)) }
+        RecordingPlan { max_size: 100_000_000, walks: Some((Duration::from_secs(90), 2.5)) }
     }
 
     #[test]

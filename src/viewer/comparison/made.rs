@@ -1,6 +1,7 @@
 //! What a comparison is made of and what it says: the engine's comparison of two runs, or its difference of two times. Nothing is counted
 //! here, so that a window shows the numbers that the command line prints.
 
+use crate::opening;
 use crate::viewer::document::{Arrival, Draft, Preparations};
 use crate::viewer::settings::Settings;
 use memory_city_analysis::analyses::compare::{AlignedRuns, ComparedRuns, GrowthOutcome, compare};
@@ -121,7 +122,7 @@ pub fn draft(
                         Some(heaps) => heaps.grouping().id.clone(),
                         None => made_with.grouping.clone(),
                     };
-                    let source = Source::open(data, &grouping, made_with.group_options(), progress)?;
+                    let source = opening::open(data, &grouping, made_with.group_options(), progress)?;
                     (title_of(data), Arc::new(source))
                 }
             };
@@ -188,7 +189,7 @@ pub fn open(
     preparations: &Preparations,
     progress: &Progress,
 ) -> Result<Draft> {
-    let source = Source::open(paths, &settings.grouping, settings.group_options(), progress)?;
+    let source = opening::open(paths, &settings.grouping, settings.group_options(), progress)?;
     let first = FirstRun { title: title_of(paths), source: Arc::new(source), made_with: settings.clone() };
     draft(first, wish.clone(), None, preparations, Arrival::Anew, progress)
 }

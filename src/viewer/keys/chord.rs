@@ -106,3 +106,19 @@ pub(super) fn printed(key: KeyCode) -> String {
         .or_else(named)
         .unwrap_or_else(|| format!("{key:?}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// docs/keys.md names every key that may be given, as it may be given.
+    #[test]
+    fn the_page_names_all_keys() {
+        let page = include_str!("../../../docs/keys.md");
+        let head = page.split("| name |").next().expect("what stands above the table");
+        let words: Vec<&str> = head.split(|c: char| !c.is_alphanumeric()).collect();
+        for (name, _) in NAMES {
+            assert!(words.iter().any(|word| word.to_lowercase() == name), "docs/keys.md does not name {name}");
+        }
+    }
+}

@@ -267,6 +267,16 @@ mod tests {
 
     const NONE: (bool, bool, bool) = (false, false, false);
 
+    /// What README.md shows as `keys.json` is one.
+    #[test]
+    fn the_example_on_the_page_is_read() {
+        let blocks = include_str!("../../../README.md").split("```json\n").skip(1);
+        let mut examples =
+            blocks.filter_map(|block| block.split("```").next()).filter(|block| block.contains("FlyAhead"));
+        let (_, wrong) = KeyMap::with(examples.next().expect("the example"));
+        assert_eq!(wrong, Vec::<String>::new());
+    }
+
     #[test]
     fn keys_of_a_person_take_the_place_of_the_tables() {
         let (map, wrong) = KeyMap::with(r#"{"Play": ["Ctrl+P", "f7"], "Next": ["Space"], "Mark": []}"#);

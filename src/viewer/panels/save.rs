@@ -58,7 +58,7 @@ impl SaveAs {
                 "A PNG of the city as it stands here, with nothing behind it; drawn by a second program, which takes a moment"
             }
             SaveAs::View => {
-                "Data, time, camera, selection, marks and settings: open and render show it again exactly so"
+                "Data, time, camera, selection, marks and settings: open and render show this city again, wherever panels are then"
             }
             SaveAs::Table => "What a view shows as rows, for spreadsheets: its groups and numbers, all of them",
             SaveAs::Scene => "The city as boxes with colours and names, for 3D programs",

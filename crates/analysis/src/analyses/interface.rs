@@ -66,7 +66,7 @@ pub enum Need {
     TwoTimes,
     /// What refers to what.
     References,
-    /// Points in time that are garbage collections: a memory trace.
+    /// Points in time that are garbage collections: a memory trace or a recording.
     Collections,
     /// Births and deaths of objects: a memory trace, or a recording with samples.
     Lives,
@@ -86,9 +86,9 @@ impl Need {
         match self {
             Need::TwoTimes => "two points in time",
             Need::References => "references",
-            Need::Collections => "garbage collections (a memory trace)",
+            Need::Collections => "garbage collections (a memory trace or a recording)",
             Need::Lives => "births and deaths (a memory trace, or a recording with samples)",
-            Need::Objects => "objects (heap dumps or a memory trace)",
+            Need::Objects => "objects (heap dumps, a memory trace or a recording)",
             Need::Values => "values of objects (heap dumps)",
             Need::Samples => "samples of allocations (a recording)",
             Need::Counts => "class histograms (a recording)",
@@ -116,7 +116,7 @@ impl Need {
             }
             Need::TwoTimes => "Only one state of the heap: growth needs a second one, later",
             Need::References => "The input does not say what refers to what",
-            Need::Collections => "The input does not record garbage collections: that takes a memory trace",
+            Need::Collections => "The input does not record garbage collections: that takes a memory trace or a recording",
             Need::Lives => {
                 "The input does not say when objects were born and died: that takes a memory trace, or a recording with samples"
             }

@@ -7,6 +7,7 @@ use memory_city_agent::folder::{
     private_folder,
 };
 use memory_city_heap::progress::Progress;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -16,9 +17,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// How large the walks of a trace may become that is finished here.
 const MOST_BYTES: u64 = 1 << 40;
 
-/// Finishes those of these that are traces nobody records into any more. What cannot be finished is left as it is, and said.
+/// Finishes those of these that are traces nobody records into any more, or parts of one. What cannot be finished is left as it is, and
+/// said.
 pub fn finish(paths: &[PathBuf]) {
-    paths.iter().filter(|path| path.join(WALKS).is_dir()).for_each(|folder| finish_one(folder));
+    let folder_of =
+        |path: &PathBuf| if path.is_file() { path.parent().map(Path::to_path_buf) } else { Some(path.clone()) };
+    let folders: BTreeSet<PathBuf> = paths.iter().filter_map(folder_of).collect();
+    folders.iter().filter(|folder| folder.join(WALKS).is_dir()).for_each(|folder| finish_one(folder));
 }
 
 /// A recording that has begun: somebody may have to look after it.

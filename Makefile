@@ -72,9 +72,10 @@ endif
 # Fast checks first: the engine without the viewer, then the viewer on a software GPU, then a real window.
 test: setup setup-test lint-engine engine-test lint viewer-test window-test adding-test
 
+# For release as well as `lint` and the viewer's tests: what all of them need is checked, and built, once.
 lint-engine:
 	@rustfmt --check --edition 2024 $(SOURCES)
-	$(CARGO) clippy --locked --workspace --no-default-features --all-targets -- -D warnings
+	$(CARGO) clippy --locked --release --workspace --no-default-features --all-targets -- -D warnings
 
 engine-test:
 	$(CARGO) test --locked --workspace --no-default-features

@@ -223,6 +223,17 @@ impl Session {
         self.trail[from..].to_vec()
     }
 
+    /// As [`Session::rest`], for so long at most: what plays over and over never rests. Whether it does.
+    fn rests_within(&mut self, most: Duration) -> bool {
+        let started = Instant::now();
+        while !self.rests && started.elapsed() < most {
+            if let Ok(line) = self.lines.recv_timeout(Duration::from_millis(100)) {
+                self.take(&line);
+            }
+        }
+        self.rests
+    }
+
     fn tool(&self, program: &str, arguments: &[&str]) {
         let status = Command::new(program)
             .args(arguments)

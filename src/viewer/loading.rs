@@ -14,7 +14,7 @@ use crate::opening;
 use bevy::prelude::*;
 use bevy::window::FileDragAndDrop;
 use memory_city_analysis::analyses;
-use memory_city_analysis::timeline::{ClosureMetric, Source, title_of};
+use memory_city_analysis::timeline::{ClosureMetric, title_of};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::{Progress, Snapshot};
@@ -177,7 +177,7 @@ pub fn sample_path() -> Option<PathBuf> {
 /// Reads, groups, and prepares the views: the whole way from files to a document.
 ///
 /// # Errors
-/// Those of [`Source::open`].
+/// Those of [`opening::open`].
 pub fn open_document(
     paths: &[PathBuf],
     settings: &Settings,
@@ -201,7 +201,7 @@ pub fn open_document(
 /// is missing is told in the log.
 ///
 /// # Errors
-/// Those of [`Source::open`], and of [`comparison::draft`].
+/// Those of [`opening::open`], and of [`comparison::draft`].
 pub fn open_compared(
     paths: &[PathBuf],
     compare: Option<&CompareWish>,

@@ -12,7 +12,7 @@ use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind};
 use memory_city_testing::jvm::{self, Jdk, Program};
-use memory_city_testing::root;
+use memory_city_testing::{root, rust_files};
 use memory_city_wire::{ChunkKind, SampleRow, WEIGHT_ONE};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -264,13 +264,9 @@ fn the_page_of_the_format_lists_the_facts() {
     let cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
     let listed: HashSet<&str> = cells.flat_map(|cell| cell.split("`")).filter(|word| !word.contains(", ")).collect();
     let listed: HashSet<&str> = listed.into_iter().filter(|word| !word.trim().is_empty()).collect();
-    let mut sources = String::new();
-    for folder in ["crates/agent/src", "crates/formats/src/wire", "src/cli", "src/cli/recorder"] {
-        for entry in std::fs::read_dir(root().join(folder)).expect("the sources").flatten() {
-            let is_source = entry.path().extension().is_some_and(|e| e == "rs");
-            sources.extend(is_source.then(|| std::fs::read_to_string(entry.path()).expect("a source")));
-        }
-    }
+    let folders = ["crates/agent/src", "crates/formats/src/wire", "src/cli", "src/jvm"];
+    let files = folders.iter().flat_map(|folder| rust_files(&root().join(folder)));
+    let sources: String = files.map(|file| std::fs::read_to_string(file).expect("a source")).collect();
     for fact in &listed {
         assert!(sources.contains(&format!("\"{fact}\"")), "nobody writes {fact}");
     }

@@ -2,8 +2,9 @@
 
 use super::live::ListenRules;
 use super::shape::ShapeArgs;
-use super::{GroupingArgs, with_progress};
-use clap::Args;
+use super::{Cli, GroupingArgs, with_progress};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory};
 use memory_city::viewer::capture::{self, CameraView, PictureExtras, Shot};
 use memory_city::viewer::comparison::CompareWish;
 use memory_city::viewer::film::{Film, film};
@@ -20,7 +21,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::CityTheme;
 use memory_city_views::city::camera::CameraPose;
 use memory_city_views::city::{MOST_CONES, ReferenceShape};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What is beside the input.
@@ -66,7 +67,8 @@ pub struct RenderArgs {
     /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them, ordered by time; or a view file
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// The PNG to write; or what the view shows as a table, where the name ends in .csv
+    /// What to write: a picture where the name ends in .png, what the view shows as a table where it ends in .csv, the city as a 3D
+    /// scene (glTF) where it ends in .glb
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Point in time, counted from 1 (default: the last)
@@ -319,6 +321,10 @@ fn of_camera(view: &ViewFile) -> CameraView {
 
 /// Draws a picture.
 pub fn render(args: RenderArgs) -> Result<ExitCode> {
+    let kind = match RenderedKind::of(&args.output, args.film) {
+        Ok(kind) => kind,
+        Err(why) => Cli::command().error(ErrorKind::ValueValidation, why).exit(),
+    };
     let view = one_view(&args.paths)?;
     if let Some(view) = &view {
         let given = DomainPackages::clone(group::registry().domain());
@@ -373,12 +379,7 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
             compare,
         },
     };
-    if args.output.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv")) && !args.film {
-        with_progress(|progress| capture::write_table(&paths, &shot, &args.output, progress))?;
-        println!("{}", args.output.display());
-        return Ok(ExitCode::SUCCESS);
-    }
-    if args.film {
+    if kind == RenderedKind::Film {
         let window = (args.from.map_or(0, |k| k as usize - 1), args.to.map_or(usize::MAX, |k| k as usize - 1));
         let wanted = Film { shot, window, between: args.between };
         let (pictures, adapter) = with_progress(|progress| film(&paths, &wanted, &args.output, progress))?;
@@ -386,11 +387,47 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         println!("{}", args.output.display());
         return Ok(ExitCode::SUCCESS);
     }
-    let adapter = with_progress(|progress| capture::render(&paths, &shot, &args.output, progress))?;
-    tracing::info!("drawn by {adapter}");
+    match kind {
+        RenderedKind::Table => with_progress(|progress| capture::write_table(&paths, &shot, &args.output, progress))?,
+        RenderedKind::Scene => with_progress(|progress| capture::write_scene(&paths, &shot, &args.output, progress))?,
+        RenderedKind::Picture | RenderedKind::Film => {
+            let adapter = with_progress(|progress| capture::render(&paths, &shot, &args.output, progress))?;
+            tracing::info!("drawn by {adapter}");
+        }
+    }
     println!("{}", args.output.display());
     Ok(ExitCode::SUCCESS)
 }
+
+/// What `render` writes, by the name of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RenderedKind {
+    Picture,
+    Table,
+    Scene,
+    Film,
+}
+
+impl RenderedKind {
+    /// A name that promises something else than what would be in the file is refused.
+    fn of(output: &Path, film: bool) -> std::result::Result<RenderedKind, String> {
+        let end = output.extension().map(|end| end.to_string_lossy().to_lowercase());
+        match (end.as_deref(), film) {
+            (Some("png" | "apng"), true) => Ok(RenderedKind::Film),
+            (Some("csv"), false) => Ok(RenderedKind::Table),
+            (Some("glb"), false) => Ok(RenderedKind::Scene),
+            (Some("png") | None, false) => Ok(RenderedKind::Picture),
+            // Folders may have dots in their names.
+            (end, true) if end.is_none_or(|end| !OTHERS.contains(&end)) => Ok(RenderedKind::Film),
+            (_, true) => Err(format!("{}: a film is a .png, or a folder of numbered pictures", output.display())),
+            (_, false) => Err(format!("{}: a picture is a .png, a table a .csv, a 3D scene a .glb", output.display())),
+        }
+    }
+}
+
+/// Endings of files that no folder of pictures should be called by.
+const OTHERS: [&str; 14] =
+    ["avi", "bmp", "csv", "gif", "glb", "gltf", "html", "jpeg", "jpg", "mkv", "mov", "mp4", "webm", "webp"];
 
 /// Opens the window with the bundled sample city.
 pub fn open_sample() -> Result<ExitCode> {
@@ -437,6 +474,25 @@ fn window(
 mod tests {
     use super::*;
     use clap::{Command, FromArgMatches};
+
+    /// What is in a file is what its name says.
+    #[test]
+    fn names_of_files_say_what_is_written() {
+        let of = |name: &str, film| RenderedKind::of(Path::new(name), film).ok();
+        for (name, once, film) in [
+            ("a.png", Some(RenderedKind::Picture), Some(RenderedKind::Film)),
+            ("a.PNG", Some(RenderedKind::Picture), Some(RenderedKind::Film)),
+            ("a.csv", Some(RenderedKind::Table), None),
+            ("a.glb", Some(RenderedKind::Scene), None),
+            ("a.jpg", None, None),
+            ("a.gif", None, None),
+            ("run.2", None, Some(RenderedKind::Film)),
+            ("pictures", Some(RenderedKind::Picture), Some(RenderedKind::Film)),
+            ("/dev/stdout", Some(RenderedKind::Picture), Some(RenderedKind::Film)),
+        ] {
+            assert_eq!((of(name, false), of(name, true)), (once, film), "{name}");
+        }
+    }
 
     fn settings(arguments: &[&str]) -> Settings {
         let command = LookArgs::augment_args(Command::new("render"));

@@ -62,6 +62,11 @@ fn tables_of_views_add_up_to_the_heap() {
     let objects = timeline.amount(last, timeline.find(person).expect("a group")).objects;
     let first = graph.iter().find(|row| row["kind"] == "box" && row["box"] == "1").expect("a box");
     assert_eq!((first["key"].as_str(), first["objects"].parse()), (person, Ok(objects)));
+    // The same city as a 3D scene.
+    let scene = studio.scene(&shot(&settings)).expect("a scene");
+    let length = u32::from_le_bytes(scene[8..12].try_into().expect("four bytes"));
+    assert_eq!((&scene[..4], length as usize), (&b"glTF"[..], scene.len()));
+    assert!(String::from_utf8_lossy(&scene).contains("register.model.Person"));
 }
 
 #[test]

@@ -314,6 +314,16 @@ impl Studio {
         views::csv_of(self.app.world(), shot.of_view)
     }
 
+    /// The city as a 3D scene: a binary glTF.
+    ///
+    /// # Errors
+    /// As [`Studio::shoot`].
+    pub fn scene(&mut self, shot: &Shot) -> Result<Vec<u8>> {
+        self.prepare(shot)?;
+        self.rehearse(4);
+        views::scene(self.app.world())
+    }
+
     fn prepare(&mut self, shot: &Shot) -> Result<()> {
         let world = self.app.world_mut();
         let of_view = shot.of_view.and_then(|name| views::pictures().into_iter().find(|picture| picture.name == name));
@@ -391,15 +401,34 @@ pub fn render(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress
 /// # Errors
 /// Those of opening, of [`Studio::table`], and of writing the file.
 pub fn write_table(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress) -> Result<()> {
+    write(paths, shot, output, progress, "Writing the table", Studio::table)
+}
+
+/// Opens `paths` and writes the city as a 3D scene (binary glTF), complete or not at all.
+///
+/// # Errors
+/// Those of opening, of [`Studio::scene`], and of writing the file.
+pub fn write_scene(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress) -> Result<()> {
+    write(paths, shot, output, progress, "Writing the scene", Studio::scene)
+}
+
+fn write(
+    paths: &[PathBuf],
+    shot: &Shot,
+    output: &Path,
+    progress: &Progress,
+    stage: &'static str,
+    bytes: impl FnOnce(&mut Studio, &Shot) -> Result<Vec<u8>>,
+) -> Result<()> {
     let preparations = views::preparations(&shot.settings);
     let draft = loading::open_compared(paths, shot.with.compare.as_ref(), &shot.settings, &preparations, progress)?;
-    progress.begin("Writing the table", 0);
+    progress.begin(stage, 0);
     progress.check()?;
     let mut studio = Studio::new(shot.size, 1)?;
     studio.show(draft);
-    let csv = studio.table(shot)?;
+    let bytes = bytes(&mut studio, shot)?;
     progress.check()?;
-    write_whole(output, |mut file| file.write_all(&csv).map_err(|e| Error::io(output, e)))
+    write_whole(output, |mut file| file.write_all(&bytes).map_err(|e| Error::io(output, e)))
 }
 
 /// Writes a PNG: complete, or not at all.

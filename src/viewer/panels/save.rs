@@ -9,18 +9,14 @@ use crate::viewer::document::Document;
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
 use crate::viewer::screenshot::{WindowPictures, told};
-use crate::viewer::search::GroupSearch;
 use crate::viewer::view_file::{EXTENSION, ViewFile};
-use crate::viewer::views::{self, Shown, Views};
+use crate::viewer::views::{self, Views};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, RichText};
 use memory_city_heap::error::Error;
-use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::write_whole;
-use memory_city_views::export::{ShownCity, glb};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What can be saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -265,12 +261,7 @@ fn table(world: &World, view: &str, path: &Path) -> memory_city_heap::error::Res
 }
 
 fn scene(world: &World, path: &Path) -> memory_city_heap::error::Result<()> {
-    let Some(city) = &world.resource::<Shown>().0 else { return Ok(()) };
-    let found = world.resource::<GroupSearch>().found().map(Arc::clone);
-    let time = world.resource::<Clock>().time.min(city.times().saturating_sub(1));
-    let (plan, timeline, appearance) = (&*city.plan, &*city.timeline, &*city.appearance);
-    let lit = found.as_deref().map(|found| &found.lit);
-    let scene = glb(&ShownCity { plan, timeline, appearance, time, lit }, &Progress::new())?;
+    let scene = views::scene(world)?;
     write_whole(path, |mut file| file.write_all(&scene).map_err(|e| Error::io(path, e)))
 }
 

@@ -43,7 +43,7 @@ views! {
 }
 
 pub use city::{CameraRig, City, CityPane, ConeCount, Multiples, Sharpness, Shown, ShownRoutes, TimeCell, WholeView};
-pub(super) use city::{CitySight, alone, fill, focus_pose, hide, set_backdrop};
+pub(super) use city::{CitySight, alone, fill, focus_pose, hide, scene, set_backdrop};
 pub use trends::TrendCharts;
 
 /// The systems that turn the state into a picture.

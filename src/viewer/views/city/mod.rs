@@ -53,7 +53,7 @@ use laid_out::Ground;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_views::city::HitTarget;
-use memory_city_views::export::{ShownCity, write_csv};
+use memory_city_views::export::{ShownCity, glb, write_csv};
 use moving::Moving;
 use std::sync::Arc;
 
@@ -76,22 +76,36 @@ pub(super) fn view() -> View {
 /// Its boxes as CSV.
 pub(super) fn csv() -> ViewTable {
     fn write(world: &World) -> Result<Vec<u8>> {
-        let Some(city) = &world.resource::<Shown>().0 else {
-            return Err(super::no_table("The city", "is not there yet"));
-        };
-        let found = world.resource::<GroupSearch>().found().map(Arc::clone);
-        let shown = ShownCity {
-            plan: &city.plan,
-            timeline: &city.timeline,
-            appearance: &city.appearance,
-            time: world.resource::<Clock>().time.min(city.times().saturating_sub(1)),
-            lit: found.as_deref().map(|found| &found.lit),
-        };
         let mut out = Vec::new();
-        write_csv(&shown, &mut out, &Progress::new()).map_err(|e| super::no_table("The city", &e.to_string()))?;
+        with_shown(world, |shown| {
+            write_csv(shown, &mut out, &Progress::new()).map_err(|e| super::no_table("The city", &e.to_string()))
+        })?;
         Ok(out)
     }
     ViewTable { view: ID, csv: write }
+}
+
+/// The city as it is shown, as boxes with colours and names: a binary glTF.
+///
+/// # Errors
+/// Where there is none yet, and those of [`glb`].
+pub(in crate::viewer) fn scene(world: &World) -> Result<Vec<u8>> {
+    with_shown(world, |shown| glb(shown, &Progress::new()))
+}
+
+/// What is written of the city: at the time that is shown, with what was found lit.
+fn with_shown<T>(world: &World, write: impl FnOnce(&ShownCity<'_>) -> Result<T>) -> Result<T> {
+    let Some(city) = &world.resource::<Shown>().0 else {
+        return Err(super::no_table("The city", "is not there yet"));
+    };
+    let found = world.resource::<GroupSearch>().found().map(Arc::clone);
+    write(&ShownCity {
+        plan: &city.plan,
+        timeline: &city.timeline,
+        appearance: &city.appearance,
+        time: world.resource::<Clock>().time.min(city.times().saturating_sub(1)),
+        lit: found.as_deref().map(|found| &found.lit),
+    })
 }
 
 fn plugin(app: &mut App) {

@@ -115,7 +115,7 @@ mod tests {
             end: "here: held by a root".into(),
         };
         let question = OwnerQuestion { revision: 1, time: 0, nodes: vec![NodeId(3)], by_bytes: false };
-        let walk = OwnerWalk::new(&question, &GroupOwners { chain, owners: Vec::new() });
+        let walk = OwnerWalk::new(&question, &GroupOwners { chain, owners: Vec::new(), by_bytes: false });
         let stops: Vec<(u32, usize)> = walk.stops.iter().map(|stop| (stop.nodes[0].0, stop.by.len())).collect();
         assert_eq!(stops, [(3, 0), (5, 3), (6, 1), (5, 1)]);
         assert_eq!(walk.stops[1].by, ["Node.item", "Node.next", "Unfiltered.x"]);

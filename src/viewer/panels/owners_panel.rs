@@ -76,6 +76,14 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
             "No group: GC roots hold its objects themselves"
         }));
     }
+    // Of what they are listed by.
+    let share = |keeps: Amount| {
+        let (part, whole) = match found.by_bytes {
+            true => (keeps.bytes, about.bytes),
+            false => (keeps.objects, about.objects),
+        };
+        (part as f32 / whole.max(1) as f32).clamp(0.0, 1.0)
+    };
     let height = ROW * SEEN.min(found.owners.len() as f32);
     // Each selection has a place of its own in its list.
     let selected: Vec<NodeId> = selection.nodes().collect();
@@ -85,7 +93,7 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
         let nodes: Vec<NodeId> = owners.iter().map(|owner| owner.node).collect();
         for (owner, name) in owners.iter().zip(timeline.names_apart(&nodes)) {
             let name = theme::brief(&name);
-            let response = row(ui, &name, owner.keeps, about, theme::TEXT);
+            let response = row(ui, &name, share(owner.keeps), theme::TEXT);
             if response.hovered() {
                 selection.pointed = Some(owner.node);
             }
@@ -96,7 +104,7 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
         }
     });
     for (root, keeps) in found.chain.roots.iter().take(MOST_ROOTS) {
-        row(ui, root, *keeps, about, theme::ROUTE).on_hover_ui(|ui| {
+        row(ui, root, share(*keeps), theme::ROUTE).on_hover_ui(|ui| {
             ui.label(RichText::new(root).strong());
             ui.label(format!("Keeps {} of them, {}", count_text(keeps.objects), bytes_text(keeps.bytes)));
         });
@@ -128,7 +136,7 @@ fn explained(ui: &mut egui::Ui, timeline: &Timeline, node: NodeId, objects: u64,
 }
 
 /// A name with the share that it keeps.
-fn row(ui: &mut egui::Ui, name: &str, keeps: Amount, about: Amount, colour: Color32) -> egui::Response {
+fn row(ui: &mut egui::Ui, name: &str, share: f32, colour: Color32) -> egui::Response {
     let size = egui::vec2(ui.available_width(), ROW - ui.spacing().item_spacing.y);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     theme::named(&response, name);
@@ -136,7 +144,6 @@ fn row(ui: &mut egui::Ui, name: &str, keeps: Amount, about: Amount, colour: Colo
     if response.hovered() {
         painter.rect_filled(rect, 3.0, Color32::from_rgb(34, 44, 64));
     }
-    let share = (keeps.objects as f32 / about.objects.max(1) as f32).clamp(0.0, 1.0);
     let bar = Rect::from_min_size(rect.left_center() - egui::vec2(0.0, 3.0), egui::vec2(26.0, 6.0));
     painter.rect_filled(bar, 2.0, Color32::from_rgb(38, 48, 68));
     painter.rect_filled(bar.with_max_x(bar.left() + bar.width() * share.max(0.04)), 2.0, theme::INCOMING);
@@ -193,7 +200,7 @@ mod tests {
             selection.select(&timeline, NodeId(1));
         }
         let owners = timeline.nodes().skip(1).map(owner).collect();
-        let known = OwnersKnown::Known(Arc::new(GroupOwners { chain, owners }));
+        let known = OwnersKnown::Known(Arc::new(GroupOwners { chain, owners, by_bytes: false }));
         let panel = Panel { timeline, known, selection };
         let show = |ui: &mut egui::Ui, panel: &mut Panel| {
             show(ui, &panel.timeline, &panel.known, &mut panel.selection);

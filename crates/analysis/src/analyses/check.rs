@@ -245,6 +245,10 @@ fn accumulations(found: &Report) -> Vec<CheckFinding> {
             }
         }
     }
+    // How sure that is.
+    if let Some(first) = findings.first_mut() {
+        first.details.extend(found.parts.iter().flat_map(|part| &part.findings.notes).cloned());
+    }
     if let Some((more, what)) = table.left_out.as_ref().filter(|(more, _)| *more > 0) {
         findings.push(finding("Nothing accumulates: more".into(), false, format!("And {more} more {what}.")));
     }

@@ -126,6 +126,12 @@ impl Analysis for Leak {
         notes.append(&mut looked.notes);
         let filled = if looked.times.len() > 2 { looked.filled(document, rules) } else { Vec::new() };
         notes.extend(filled_notes(&filled));
+        notes.extend(super::measures::unseen_end(document, window.to, progress)?.map(|(unseen, all)| {
+            format!(
+                "Of the last {unseen} s of the {all} s that were recorded there is no walk: whether what grew came to rest since then is not seen. Record \
+                 for longer, or with a larger --walk-share."
+            )
+        }));
         let (times, history) = (&looked.times, &looked.history);
         let [from, to] = [times.first(), times.last()].map(|t| t.copied().unwrap_or(window.to));
         let (window, grew) = (TimeWindow { from, to }, times.len() > 1);

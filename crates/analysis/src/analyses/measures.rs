@@ -188,10 +188,7 @@ impl RunMeasures {
                 .times()
                 .map(|time| {
                     let level = point_level(document, time, 0);
-                    let since = match document.timeline().points()[time].gc {
-                        Some(_) => level.time,
-                        None => level.time.saturating_sub(history.epoch.saturating_mul(NANOS)),
-                    };
+                    let since = walked_at(document, time, history);
                     let gc = history.collections.partition_point(|gc| gc.end < since.saturating_add(NANOS));
                     let gc = gc.saturating_sub(1 + whole.first as usize);
                     MemoryLevel { time: since, gc, ..level }
@@ -210,6 +207,33 @@ impl RunMeasures {
         self.levels = within.iter().enumerate().filter_map(level).collect();
         self.levels_are = "bytes after collections, with what was not yet collected".to_owned();
         Ok(())
+    }
+}
+
+/// Of a recording whose last walk is long before its end: for how long nothing is seen, and how long the recording is, seconds.
+pub(super) fn unseen_end(document: &Source, time: usize, progress: &Progress) -> Result<Option<(u64, u64)>> {
+    let Some(heaps) = document.heaps().filter(|heaps| !heaps.has_seen_all()) else { return Ok(None) };
+    if time + 1 != document.timeline().times() {
+        return Ok(None);
+    }
+    let Some(history) = heaps.series().gc_history(progress)? else { return Ok(None) };
+    let Some(last) = history.collections.last() else { return Ok(None) };
+    let walk = walked_at(document, time, &history);
+    let (unseen, all) = (last.end.saturating_sub(walk), last.end.saturating_sub(history.began));
+    let seconds = |nanos: u64| nanos / (1000 * NANOS);
+    Ok((unseen > LONG && unseen.saturating_mul(5) > all).then_some((seconds(unseen), seconds(all))))
+}
+
+/// What is not seen for less is not worth a word, nanoseconds.
+const LONG: u64 = 10_000 * NANOS;
+
+/// When a walk was, nanoseconds since the program started.
+fn walked_at(document: &Source, time: usize, history: &GcHistory) -> u64 {
+    let point = &document.timeline().points()[time];
+    let at = point.millis.saturating_mul(NANOS);
+    match point.gc {
+        Some(_) => at,
+        None => at.saturating_sub(history.epoch.saturating_mul(NANOS)),
     }
 }
 

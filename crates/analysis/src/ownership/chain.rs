@@ -12,6 +12,7 @@ use super::paths::{MergedStep, PathEnd, PathLimits, Paths, StepOf, paths, spread
 use super::ranking::{RankedOwner, ranked_owners};
 use super::roots::{KeepingRoot, Tops, keeping_roots};
 use crate::group::Grouped;
+use crate::tabular::count_text;
 use crate::timeline::{History, NodeId};
 use memory_city_formats::values::{HeapValues, ReferencePlace};
 use memory_city_heap::error::Result;
@@ -65,6 +66,8 @@ pub struct GroupOwners {
     /// The groups that keep objects of it, those that keep most first. The group itself is among them where its objects keep
     /// each other.
     pub owners: Vec<RankedOwner>,
+    /// Whether that is what they keep of its bytes, not of its objects.
+    pub by_bytes: bool,
 }
 
 /// What is needed to find owners at one point in time: made once for many groups. 28 bytes an object, the dominator tree
@@ -84,6 +87,8 @@ pub struct Owners {
 /// Chains before they have names of fields.
 struct Found {
     about: Amount,
+    /// Whether ways are followed by bytes, not by objects.
+    by_bytes: bool,
     only_new: bool,
     /// From the group up.
     paths: Paths,
@@ -155,7 +160,7 @@ impl Owners {
         let mut tops = Tops::new(&self.heap);
         let found = self.found(&keeping, &group, only_new, by_bytes, longest, &mut tops, progress)?;
         let chain = self.named(history, &[found], longest, progress)?.remove(0);
-        Ok(GroupOwners { chain, owners })
+        Ok(GroupOwners { chain, owners, by_bytes })
     }
 
     fn group(
@@ -189,7 +194,7 @@ impl Owners {
         if by_bytes {
             roots.sort_by_key(|r| std::cmp::Reverse(r.keeps.bytes));
         }
-        Ok(Found { about, only_new, paths: up, majority, roots })
+        Ok(Found { about, by_bytes, only_new, paths: up, majority, roots })
     }
 
     fn named(
@@ -236,12 +241,24 @@ impl Owners {
         let last = last.unwrap_or(&found.paths.steps[0]);
         let end = match (last.end, last.roots.first()) {
             _ if too_long => "and further up".to_owned(),
-            (PathEnd::Roots, Some(root)) => format!("here: held by {}", root.text),
+            (PathEnd::Roots, Some(root)) => match last.roots.iter().filter(|other| other.kind == root.kind).count() {
+                0 | 1 => format!("here: held by {}", root.text),
+                several => format!("here: held by {} and {} more", root.text, count_text(several as u64 - 1)),
+            },
             (PathEnd::NotFollowed, _) => "and further up".to_owned(),
             _ => match found.about.objects {
                 0 => "it has no objects".to_owned(),
                 _ => "no root reaches it".to_owned(),
             },
+        };
+        // At forks the strongest way is taken: at the end it may be one of many.
+        let weight = |amount: Amount| if found.by_bytes { amount.bytes } else { amount.objects };
+        let kept = steps.last().map_or(weight(found.about), |step| weight(step.keeps));
+        let end = match weight(found.about) {
+            about if !too_long && u128::from(kept) * 2 < u128::from(about) => {
+                format!("{end} ({:.0} % of it; no one way keeps half)", 100.0 * kept as f64 / about as f64)
+            }
+            _ => end,
         };
         let roots = found.roots.iter().map(|r| (r.text.clone(), r.keeps)).collect();
         OwnerChain { about: found.about, only_new: found.only_new, steps, roots, end }

@@ -81,6 +81,9 @@ pub(super) struct TypeRole {
     is_map: bool,
     /// A view of another collection: `java.util.Collections$SynchronizedMap`.
     is_view: bool,
+    /// Where the package of collections ends in the name of the nearest class above it that is in one, itself included: a program's own
+    /// class that extends `LinkedHashMap` is a collection too.
+    extends: Option<usize>,
 }
 
 impl TypeRole {
@@ -103,6 +106,7 @@ impl TypeRole {
             is_set: simple.ends_with("Set") || simple.ends_with("SetView"),
             is_map: simple[..simple.find('$').unwrap_or(simple.len())].ends_with("Map"),
             is_view: element.starts_with("java.util.Collections$"),
+            extends: collection,
         }
     }
 }
@@ -115,7 +119,12 @@ pub(super) struct Folding<'h> {
 
 impl<'h> Folding<'h> {
     pub(super) fn new(heap: &'h HeapState) -> Folding<'h> {
-        let roles = heap.types().iter().map(|t| TypeRole::of(super::names::type_name(t), t.kind)).collect();
+        let mut roles: Vec<TypeRole> =
+            heap.types().iter().map(|t| TypeRole::of(super::names::type_name(t), t.kind)).collect();
+        for of in 0..roles.len() {
+            let nearest = above(heap, TypeId(of as u32)).find_map(|t| roles[t.0 as usize].collection);
+            roles[of].extends = nearest;
+        }
         Folding { heap, roles }
     }
 
@@ -131,9 +140,11 @@ impl<'h> Folding<'h> {
             return !by.is_reference_array || by.collection.is_some();
         }
         if own.is_primitive_array {
-            return by.is_text || around.is_text || around.collection.is_some();
+            // What lies in an entry or a slot was put there: the picture in a cache, not the words of a bit set.
+            let is_own = by.collection.is_some() && !by.is_nested && !by.is_reference_array;
+            return by.is_text || around.is_text || is_own;
         }
-        let (Some(package), Some(outer_package)) = (own.collection, around.collection) else { return false };
+        let (Some(package), Some(outer_package)) = (own.collection, around.extends) else { return false };
         if package != outer_package {
             return false;
         }
@@ -159,12 +170,16 @@ impl<'h> Folding<'h> {
     fn declares(&self, container: TypeId, nested: TypeId) -> bool {
         let name = super::names::type_name(&self.heap.types()[nested.0 as usize]);
         let outer = &name[..self.roles[nested.0 as usize].outer];
-        let above = |t: &TypeId| self.heap.types()[t.0 as usize].superclass;
-        std::iter::successors(Some(container), above).take(20).any(|t| {
+        above(self.heap, container).any(|t| {
             let around = super::names::type_name(&self.heap.types()[t.0 as usize]);
             around[..self.roles[t.0 as usize].outer.min(around.len())] == *outer
         }) || (self.roles[container.0 as usize].is_set && outer.ends_with("Map"))
     }
+}
+
+/// A type and those it extends, nearest first.
+fn above(heap: &HeapState, of: TypeId) -> impl Iterator<Item = TypeId> + '_ {
+    std::iter::successors(Some(of), |t| heap.types().get(t.0 as usize)?.superclass).take(20)
 }
 
 #[cfg(test)]
@@ -191,15 +206,22 @@ mod tests {
             "java.util.Collections$SynchronizedMap",
             "java.util.concurrent.ConcurrentHashMap",
             "java.util.concurrent.ConcurrentHashMap$Node",
+            "com.acme.LruCache$1",
+            "java.util.BitSet",
+            "long[]",
         ];
         let mut heap = HeapBuilder::new();
         for name in names {
             let kind = match name {
-                "byte[]" => TypeKind::PrimitiveArray,
+                "byte[]" | "long[]" => TypeKind::PrimitiveArray,
                 _ if name.ends_with("[]") => TypeKind::ObjectArray,
                 _ => TypeKind::Instance,
             };
-            let superclass = (name == "java.util.LinkedHashMap").then_some(TypeId(0));
+            let superclass = match name {
+                "java.util.LinkedHashMap" => Some(TypeId(0)),
+                "com.acme.LruCache$1" => Some(TypeId(3)),
+                _ => None,
+            };
             heap.add_type(HeapType { name: name.into(), kind, superclass, loader: "app".into() });
         }
         let heap = heap.finish();
@@ -230,7 +252,15 @@ mod tests {
                 "java.util.concurrent.ConcurrentHashMap",
                 true,
             ),
+            // The usual cache of least recently used: a class of the program that is a `LinkedHashMap`.
+            ("java.util.LinkedHashMap$Entry", "java.util.HashMap$Node[]", "com.acme.LruCache$1", true),
+            ("java.util.HashMap$Node[]", "com.acme.LruCache$1", "com.acme.LruCache$1", true),
+            ("long[]", "java.util.BitSet", "java.util.BitSet", true),
             // Contents.
+            ("com.acme.Item", "java.util.LinkedHashMap$Entry", "com.acme.LruCache$1", false),
+            ("byte[]", "java.util.HashMap$Node", "java.util.HashMap", false),
+            ("byte[]", "java.lang.Object[]", "java.util.ArrayList", false),
+            ("byte[]", "java.util.LinkedHashMap$Entry", "com.acme.LruCache$1", false),
             ("com.acme.Item", "java.util.HashMap$Node", "java.util.HashMap", false),
             ("java.util.HashMap", "java.util.HashMap$Node", "java.util.HashMap", false),
             ("java.util.ArrayList", "java.lang.Object[]", "java.util.ArrayList", false),

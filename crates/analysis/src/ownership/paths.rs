@@ -133,7 +133,8 @@ pub(crate) fn paths(
     // The first round finds the steps by type, the second tells those by field apart; what is new above them then is asked
     // for, and told apart as far as it is a step of its own.
     for round in 0..ROUNDS {
-        let expander = Expander::new(keeping, &class_objects, &anchors, group, limits.by_field.then_some(&fields));
+        let known = limits.by_field.then_some(&fields);
+        let expander = Expander::new(keeping, &class_objects, &anchors, group, known, limits.by_bytes);
         steps = one_round(expander, heap, group, limits, progress)?;
         let pairs = steps.iter().flat_map(|step: &MergedStep| step.references.iter().copied());
         if !fields.ask(pairs, names, progress)? || !limits.by_field || round + 1 == ROUNDS {

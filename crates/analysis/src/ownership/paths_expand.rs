@@ -9,6 +9,7 @@ use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, ObjectId, RootKind, TypeId};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// Objects that hold those of a step, and may become one.
@@ -62,6 +63,8 @@ pub(super) struct Expander<'a> {
     group: &'a BitSet,
     /// What is known of fields, where candidates are told apart by them.
     fields: Option<&'a KnownFields>,
+    /// What is reached is weighed by its bytes, not its objects.
+    by_bytes: bool,
     /// By object: the ways that lead to it. All 0 between two uses.
     ways: Vec<u64>,
 }
@@ -76,9 +79,10 @@ impl<'a> Expander<'a> {
         anchors: &'a Anchors<'a>,
         group: &'a BitSet,
         fields: Option<&'a KnownFields>,
+        by_bytes: bool,
     ) -> Expander<'a> {
         let ways = vec![0; keeping.heap().object_count()];
-        Expander { keeping, class_objects, anchors, group, fields, ways }
+        Expander { keeping, class_objects, anchors, group, fields, by_bytes, ways }
     }
 
     /// What is above a step.
@@ -124,9 +128,15 @@ impl<'a> Expander<'a> {
             .zip(&reached[1..])
             .map(|((root, held), &reached)| RootStep { held: held.len() as u64, reached, ..root })
             .collect();
-        roots.sort_by(|a, b| {
-            (b.reached.objects, b.held).cmp(&(a.reached.objects, a.held)).then_with(|| a.text.cmp(&b.text))
-        });
+        let by_bytes = self.by_bytes;
+        let weight = |amount: Amount| match by_bytes {
+            true => (amount.bytes, amount.objects),
+            false => (amount.objects, amount.bytes),
+        };
+        // Of equals those first that say most: a variable of a thread's outermost method holds the thread, as that itself does.
+        let order =
+            |root: &RootStep| (Reverse((weight(root.reached), root.held)), root.kind == RootKind::LocalVariable);
+        roots.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.text.cmp(&b.text)));
         for (candidate, &reached) in candidates.iter_mut().zip(&reached[1 + roots.len()..]) {
             candidate.reached = reached;
         }
@@ -136,8 +146,7 @@ impl<'a> Expander<'a> {
                 StepOf::Type(t) => Some(&*heap.types()[t.0 as usize].name),
                 StepOf::Group | StepOf::Class(_) => None,
             };
-            let size = std::cmp::Reverse((c.reached.objects, c.reached.bytes));
-            (size, name.map(str::to_owned), c.of, c.field)
+            (Reverse(weight(c.reached)), name.map(str::to_owned), c.of, c.field)
         });
         Ok(Expansion { again, candidates, roots, more_roots, by_roots })
     }

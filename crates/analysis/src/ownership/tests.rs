@@ -290,6 +290,17 @@ proptest! {
             if found.steps.len() <= 3_000 {
                 check(&heap, &found, keeping, edges, &plan, least);
             }
+            // At a fork the chain takes the way through which most is reached, by what is measured.
+            for by_bytes in [false, true] {
+                let weight = |step: &super::paths::MergedStep| if by_bytes { step.reached.bytes } else { step.reached.objects };
+                let limits = PathLimits { steps: 3_000, by_bytes, ..ALL };
+                let all = paths(keeping, &group, limits, &heap, &Progress::new()).expect("not cancelled");
+                let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, &heap, &Progress::new());
+                let chain = chain.expect("not cancelled");
+                if all.steps.len() <= 3_000 && let Some(first) = chain.steps.get(1) {
+                    assert_eq!(Some(weight(first)), above_of(&all, 0).map(|at| weight(&all.steps[at])).max());
+                }
+            }
         });
     }
 

@@ -327,7 +327,8 @@ mod tests {
     fn commands_on_the_pages_are_taken() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
         let pages = std::fs::read_dir(root.join("docs")).expect("the pages").map(|entry| entry.expect("one").path());
-        let known: Vec<String> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
+        let known: Vec<String> =
+            Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
         let mut tried = 0;
         for page in pages.chain([root.join("README.md")]).filter(|page| page.extension().is_some_and(|e| e == "md")) {
             let text = std::fs::read_to_string(&page).expect("a page");
@@ -335,7 +336,8 @@ mod tests {
             for line in blocks.flat_map(str::lines).filter(|line| line.starts_with("memory-city ")) {
                 // What follows a pipe or goes into a file is the shell's; so are comments.
                 let words = shlex::Shlex::new(line).take_while(|word| !["|", ">", "&&", ";", "&"].contains(&&**word));
-                let words: Vec<String> = words.map(|word| if word == "PID" { "4711".to_owned() } else { word }).collect();
+                let words: Vec<String> =
+                    words.map(|word| if word == "PID" { "4711".to_owned() } else { word }).collect();
                 // Without the viewer there are fewer commands; a script of one's own is read before the command line is.
                 let is_known = words[1] == "help" || known.contains(&words[1]) || words[1] == "analyze";
                 if !is_known && !cfg!(feature = "viewer") || words.iter().any(|word| word == "--classifier") {

@@ -116,7 +116,9 @@ impl Need {
             }
             Need::TwoTimes => "Only one state of the heap: growth needs a second one, later",
             Need::References => "The input does not say what refers to what",
-            Need::Collections => "The input does not record garbage collections: that takes a memory trace or a recording",
+            Need::Collections => {
+                "The input does not record garbage collections: that takes a memory trace or a recording"
+            }
             Need::Lives => {
                 "The input does not say when objects were born and died: that takes a memory trace, or a recording with samples"
             }

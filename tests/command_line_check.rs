@@ -224,6 +224,19 @@ fn the_file_for_build_servers_is_whole() {
     assert_eq!(left, 1, "nothing half written is left");
 }
 
+/// A failure says how sure it is: of two points in time that a third one would tell.
+#[test]
+fn a_failure_says_how_sure_it_is() {
+    let unsure = "Two points in time cannot tell a leak";
+    let dump = |n: u32| format!("{SAMPLE}/person-leak-{n:02}.hprof.gz");
+    for (dumps, is_sure) in [(&[1, 16][..], false), (&[1, 8, 16], true)] {
+        let dumps: Vec<String> = dumps.iter().map(|n| dump(*n)).collect();
+        let arguments: Vec<&str> = ["check"].into_iter().chain(dumps.iter().map(String::as_str)).collect();
+        let (code, text, error) = run(&arguments);
+        assert_eq!((code, !text.contains(unsure)), (3, is_sure), "{text}{error}");
+    }
+}
+
 /// What is asked for is done: a check of what died is of what died.
 #[test]
 fn checks_are_of_what_was_asked_for() {

@@ -44,7 +44,7 @@ pub fn page(args: PageArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<String>> {
+fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<Warning>> {
     let mut source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
     let lacking = args.shape.metrics().filter(|id| source.timeline().metric(id).is_none());
     let found: Vec<ClosureMetric> = lacking.filter_map(|id| ClosureMetric::of(id).ok()).collect();
@@ -62,7 +62,7 @@ fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<String>> {
         look.height = "amount".to_owned();
     }
     let times = thinned(timeline.times(), args.times as usize);
-    let warnings: Vec<String> = source.warnings().iter().map(ToString::to_string).collect();
+    let warnings = source.warnings();
     let mut says = what_leaks(&source, progress)?;
     if times.len() < timeline.times() {
         says.push(format!("{} of {} points in time, at equal distances.", times.len(), timeline.times()));
@@ -70,7 +70,7 @@ fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<String>> {
     // It goes to others: where the files lie is nothing of theirs.
     let named =
         |warning: &Warning| Warning { path: warning.path.file_name().unwrap_or_default().into(), ..warning.clone() };
-    says.extend(source.warnings().iter().map(|warning| format!("Warning: {}", named(warning))));
+    says.extend(warnings.iter().map(|warning| format!("Warning: {}", named(warning))));
     let words = PageWords {
         title: args.title.clone().unwrap_or_else(|| title_of(&args.paths)),
         grouping: format!("Grouped by {}", source.grouping_title()),

@@ -379,18 +379,16 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
             compare,
         },
     };
-    if kind == RenderedKind::Film {
-        let window = (args.from.map_or(0, |k| k as usize - 1), args.to.map_or(usize::MAX, |k| k as usize - 1));
-        let wanted = Film { shot, window, between: args.between };
-        let (pictures, adapter) = with_progress(|progress| film(&paths, &wanted, &args.output, progress))?;
-        tracing::info!("{pictures} pictures, drawn by {adapter}");
-        println!("{}", args.output.display());
-        return Ok(ExitCode::SUCCESS);
-    }
     match kind {
+        RenderedKind::Film => {
+            let window = (args.from.map_or(0, |k| k as usize - 1), args.to.map_or(usize::MAX, |k| k as usize - 1));
+            let wanted = Film { shot, window, between: args.between };
+            let (pictures, adapter) = with_progress(|progress| film(&paths, &wanted, &args.output, progress))?;
+            tracing::info!("{pictures} pictures, drawn by {adapter}");
+        }
         RenderedKind::Table => with_progress(|progress| capture::write_table(&paths, &shot, &args.output, progress))?,
         RenderedKind::Scene => with_progress(|progress| capture::write_scene(&paths, &shot, &args.output, progress))?,
-        RenderedKind::Picture | RenderedKind::Film => {
+        RenderedKind::Picture => {
             let adapter = with_progress(|progress| capture::render(&paths, &shot, &args.output, progress))?;
             tracing::info!("drawn by {adapter}");
         }

@@ -187,6 +187,27 @@ fn the_chain_of_owners_ends_here() {
     assert_eq!(chain.roots, [root]);
 }
 
+/// Where what is at the end of a chain keeps less than half, that is said; and only there.
+#[test]
+fn a_chain_that_ends_at_little_says_so() {
+    let source = sample();
+    let history = source.heaps().expect("dumps");
+    let timeline = source.timeline();
+    let (last, progress) = (timeline.times() - 1, Progress::new());
+    let owners = Owners::new(history, last, last, &progress).expect("owners");
+    let leaves: Vec<_> = timeline.nodes().filter(|&node| timeline.is_leaf(node)).collect();
+    let mut seen = [0, 0];
+    for by_bytes in [false, true] {
+        for chain in owners.chains(history, &leaves, by_bytes, 20, &progress).expect("chains") {
+            let Some(end) = chain.steps.last().filter(|_| chain.end.starts_with("here: held by")) else { continue };
+            let is_little = end.keeps.measured(by_bytes) * 2 < chain.about.measured(by_bytes);
+            assert_eq!(chain.end.contains("no one way keeps half"), is_little, "{}", chain.end);
+            seen[usize::from(is_little)] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&chains| chains > 10), "{seen:?}");
+}
+
 /// In a trace only what came within the window counts.
 #[test]
 fn of_a_trace_the_chain_is_about_what_came() {

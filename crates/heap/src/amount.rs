@@ -9,6 +9,14 @@ pub struct Amount {
     pub bytes: u64,
 }
 
+impl Amount {
+    /// The one of the two that is measured: bytes, or objects.
+    #[inline]
+    pub fn measured(self, by_bytes: bool) -> u64 {
+        if by_bytes { self.bytes } else { self.objects }
+    }
+}
+
 impl std::ops::AddAssign for Amount {
     fn add_assign(&mut self, other: Amount) {
         self.objects += other.objects;

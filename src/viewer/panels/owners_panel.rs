@@ -78,10 +78,7 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
     }
     // Of what they are listed by.
     let share = |keeps: Amount| {
-        let (part, whole) = match found.by_bytes {
-            true => (keeps.bytes, about.bytes),
-            false => (keeps.objects, about.objects),
-        };
+        let [part, whole] = [keeps, about].map(|amount| amount.measured(found.by_bytes));
         (part as f32 / whole.max(1) as f32).clamp(0.0, 1.0)
     };
     let height = ROW * SEEN.min(found.owners.len() as f32);

@@ -303,7 +303,7 @@ impl Writer<'_> {
         for step in &chain.steps {
             let dot = if step.field.is_empty() || step.field.starts_with('[') { "" } else { "." };
             let ways = if step.by_several_ways { " (by several ways)" } else { "" };
-            let measured = |amount: Amount| if self.by_bytes { amount.bytes } else { amount.objects };
+            let measured = |amount: Amount| amount.measured(self.by_bytes);
             let share = 100.0 * measured(step.keeps) as f64 / measured(chain.about).max(1) as f64;
             let link = step.node.map(|node| self.link(node));
             let cells = [

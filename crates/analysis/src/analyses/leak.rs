@@ -1,6 +1,7 @@
 //! What leaks: the places where retained bytes accumulate over time, who owns them, and what they fill up with.
 
 use super::looked::{Looked, MORE, filled_notes, filled_table, is_unclear, spread, worth_a_look};
+use super::measures::unseen_end;
 use super::paths::{rules as keep_rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::{
@@ -126,10 +127,10 @@ impl Analysis for Leak {
         notes.append(&mut looked.notes);
         let filled = if looked.times.len() > 2 { looked.filled(document, rules) } else { Vec::new() };
         notes.extend(filled_notes(&filled));
-        notes.extend(super::measures::unseen_end(document, window.to, progress)?.map(|(unseen, all)| {
+        notes.extend(unseen_end(document, window.to, progress)?.map(|seconds| {
             format!(
-                "Of the last {unseen} s of the {all} s that were recorded there is no walk: whether what grew came to rest since then is not seen. Record \
-                 for longer, or with a larger --walk-share."
+                "The last walk is {seconds} s before the last collection that was recorded: whether what grew came to rest since then is not \
+                 seen. Record for longer, or with a larger --walk-share."
             )
         }));
         let (times, history) = (&looked.times, &looked.history);

@@ -210,22 +210,22 @@ impl RunMeasures {
     }
 }
 
-/// Of a recording whose last walk is long before its end: for how long nothing is seen, and how long the recording is, seconds.
-pub(super) fn unseen_end(document: &Source, time: usize, progress: &Progress) -> Result<Option<(u64, u64)>> {
+/// What is not seen for less is not worth a word, nanoseconds.
+const LONG: u64 = 10_000 * NANOS;
+
+/// Of a recording that went on for long after its last walk: from that to its last collection, seconds. `None` where that is less than
+/// ten seconds, or a fifth of what was recorded.
+pub(super) fn unseen_end(document: &Source, time: usize, progress: &Progress) -> Result<Option<u64>> {
     let Some(heaps) = document.heaps().filter(|heaps| !heaps.has_seen_all()) else { return Ok(None) };
     if time + 1 != document.timeline().times() {
         return Ok(None);
     }
     let Some(history) = heaps.series().gc_history(progress)? else { return Ok(None) };
-    let Some(last) = history.collections.last() else { return Ok(None) };
-    let walk = walked_at(document, time, &history);
-    let (unseen, all) = (last.end.saturating_sub(walk), last.end.saturating_sub(history.began));
-    let seconds = |nanos: u64| nanos / (1000 * NANOS);
-    Ok((unseen > LONG && unseen.saturating_mul(5) > all).then_some((seconds(unseen), seconds(all))))
+    let end = history.collections.last().map_or(0, |last| last.end);
+    let unseen = end.saturating_sub(walked_at(document, time, &history));
+    let is_long = unseen >= LONG && unseen.saturating_mul(5) >= end.saturating_sub(history.began);
+    Ok(is_long.then_some(unseen / (1000 * NANOS)))
 }
-
-/// What is not seen for less is not worth a word, nanoseconds.
-const LONG: u64 = 10_000 * NANOS;
 
 /// When a walk was, nanoseconds since the program started.
 fn walked_at(document: &Source, time: usize, history: &GcHistory) -> u64 {
@@ -242,4 +242,51 @@ fn point_level(document: &Source, time: usize, gc: usize) -> MemoryLevel {
     let timeline = document.timeline();
     let millis = timeline.points()[time].millis;
     MemoryLevel { time: millis.saturating_mul(NANOS), bytes: timeline.value(time, NodeId::ROOT, Metric::Bytes), gc }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::GroupOptions;
+    use memory_city_wire::{ClassRow, GcRow, TraceOptions, TraceTables, TraceWriter, WalkObject, WalkStartRow};
+
+    /// A run with a collection each second, and a walk behind some of them.
+    fn recording(collections: u64, walks: &[u64]) -> Source {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.mcity");
+        let mut writer = TraceWriter::create_file(&path, TraceOptions::default()).expect("a writer");
+        let mut tables = TraceTables::new(100);
+        let name = tables.string("shop.Cart").expect("a number");
+        let class = tables.class(ClassRow { name, base: 16, ..ClassRow::default() });
+        tables.write_new(&mut writer).expect("written");
+        for number in 0..collections {
+            let row = GcRow { number, start: (number + 1) * 1000 * NANOS, duration: NANOS, ..GcRow::default() };
+            writer.write(std::slice::from_ref(&row)).expect("written");
+            if walks.contains(&number) {
+                let time = row.start + row.duration;
+                let start = WalkStartRow { time, gc: Some(number), all_alive: true, ..WalkStartRow::default() };
+                let mut walk = writer.begin_walk(start).expect("a walk");
+                walk.object(&WalkObject { class, ..WalkObject::default() }, &[]).expect("listed");
+                walk.finish(None).expect("finished");
+            }
+        }
+        writer.finish("done").expect("finished");
+        Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording")
+    }
+
+    #[test]
+    fn what_no_walk_has_seen_at_the_end_is_told() {
+        for (collections, walks, time, unseen) in [
+            (60, &[0, 29][..], 1, Some(30)),
+            (60, &[0, 59], 1, None),
+            // Short, and little of a long run.
+            (20, &[0, 10], 1, None),
+            (90, &[0, 74], 1, None),
+            // Of an earlier point in time those behind it tell.
+            (60, &[0, 29], 0, None),
+        ] {
+            let found = unseen_end(&recording(collections, walks), time, &Progress::new()).expect("known");
+            assert_eq!(found, unseen, "{collections} collections, walks {walks:?}, at {time}");
+        }
+    }
 }

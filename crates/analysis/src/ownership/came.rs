@@ -152,7 +152,7 @@ fn grown(
     now: &OwnerTree,
     by_bytes: bool,
 ) -> Option<Counts> {
-    let weight = |amount: Amount| if by_bytes { amount.bytes } else { amount.objects };
+    let weight = |amount: Amount| amount.measured(by_bytes);
     let mut counts = Counts::default();
     all.iter().for_each(|o| count(&mut counts, heap, grouped, now, ObjectId(o)));
     let mut sums = [0u64; 2];

@@ -190,10 +190,7 @@ impl Owners {
         let mut up = paths(keeping, group, limits, &*self.heap, progress)?;
         let about = up.steps[0].reached;
         let majority = self.majority(keeping, &objects, &mut up, limits, progress)?;
-        let mut roots = keeping_roots(keeping, &objects, tops, progress)?;
-        if by_bytes {
-            roots.sort_by_key(|r| std::cmp::Reverse(r.keeps.bytes));
-        }
+        let roots = keeping_roots(keeping, &objects, tops, by_bytes, progress)?;
         Ok(Found { about, by_bytes, only_new, paths: up, majority, roots })
     }
 
@@ -252,7 +249,7 @@ impl Owners {
             },
         };
         // At forks the strongest way is taken: at the end it may be one of many.
-        let weight = |amount: Amount| if found.by_bytes { amount.bytes } else { amount.objects };
+        let weight = |amount: Amount| amount.measured(found.by_bytes);
         let kept = steps.last().map_or(weight(found.about), |step| weight(step.keeps));
         let end = match weight(found.about) {
             about if !too_long && u128::from(kept) * 2 < u128::from(about) => {
@@ -275,7 +272,7 @@ impl Owners {
         progress: &Progress,
     ) -> Result<Option<(Amount, Paths)>> {
         let about = up.steps[0].reached;
-        let weight = |amount: Amount| if limits.by_bytes { amount.bytes } else { amount.objects };
+        let weight = |amount: Amount| amount.measured(limits.by_bytes);
         let most = |amount: Amount| u128::from(weight(amount)) * 2 > u128::from(weight(about));
         let shared = up.steps.iter().take_while(|step| most(step.reached)).count();
         if shared == up.steps.len() {

@@ -163,7 +163,7 @@ fn one_round(
     let mut steps = vec![MergedStep::new(0, StepOf::Group, objects, all)];
     // Those through which most is reached first; the nearer ones, then the earlier ones of equals.
     let mut open = BinaryHeap::from([(u64::MAX, std::cmp::Reverse(0usize), std::cmp::Reverse(0usize))]);
-    let weight = |amount: Amount| if limits.by_bytes { amount.bytes } else { amount.objects };
+    let weight = |amount: Amount| amount.measured(limits.by_bytes);
     while let Some((_, std::cmp::Reverse(depth), std::cmp::Reverse(at))) = open.pop() {
         progress.check()?;
         progress.advance(1);

@@ -4,6 +4,7 @@ use super::anchors::Anchors;
 use super::fields::{KnownFields, Pair};
 use super::keeping::{ClassObjects, KeeperGraph};
 use super::paths::{MOST_REFERENCES, MergedStep, RootStep, StepOf};
+use super::roots::among_equals;
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -129,14 +130,10 @@ impl<'a> Expander<'a> {
             .map(|((root, held), &reached)| RootStep { held: held.len() as u64, reached, ..root })
             .collect();
         let by_bytes = self.by_bytes;
-        let weight = |amount: Amount| match by_bytes {
-            true => (amount.bytes, amount.objects),
-            false => (amount.objects, amount.bytes),
-        };
-        // Of equals those first that say most: a variable of a thread's outermost method holds the thread, as that itself does.
-        let order =
-            |root: &RootStep| (Reverse((weight(root.reached), root.held)), root.kind == RootKind::LocalVariable);
-        roots.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.text.cmp(&b.text)));
+        // Of what is measured first, then of the other.
+        let weight = |amount: Amount| (amount.measured(by_bytes), amount.measured(!by_bytes));
+        let most = |root: &RootStep| Reverse((weight(root.reached), root.held));
+        roots.sort_by(|a, b| (most(a), among_equals(a.kind, &a.text)).cmp(&(most(b), among_equals(b.kind, &b.text))));
         for (candidate, &reached) in candidates.iter_mut().zip(&reached[1 + roots.len()..]) {
             candidate.reached = reached;
         }

@@ -151,7 +151,7 @@ pub(super) fn ranked_owners(
         stack.extend(below.get(&o).into_iter().flatten().map(|&o| (o, false)));
     }
     let mut owners: Vec<RankedOwner> = found.into_values().collect();
-    let weight = |amount: Amount| if by_bytes { amount.bytes } else { amount.objects };
+    let weight = |amount: Amount| amount.measured(by_bytes);
     owners.sort_by_key(|owner| (std::cmp::Reverse(weight(owner.keeps)), owner.distance, owner.node));
     Ok(owners)
 }

@@ -8,6 +8,7 @@ use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId, RootKind};
+use std::cmp::Reverse;
 
 /// A root, or all of a kind, and what it keeps of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +64,8 @@ impl Tops {
     }
 }
 
-/// The roots at the ends of the ways up from a group, with what they keep of it; those that keep most first. `keeping` has one
-/// keeper for each object. An object that several roots hold counts for each.
+/// The roots at the ends of the ways up from a group, with what they keep of it; those that keep most first, of its bytes or of its objects. `keeping`
+/// has one keeper for each object. An object that several roots hold counts for each.
 ///
 /// # Errors
 /// When cancelled.
@@ -72,6 +73,7 @@ pub(crate) fn keeping_roots(
     keeping: &KeeperGraph<'_>,
     group: &[ObjectId],
     tops: &mut Tops,
+    by_bytes: bool,
     progress: &Progress,
 ) -> Result<Vec<KeepingRoot>> {
     let anchors = Anchors::new(keeping.graph());
@@ -99,7 +101,7 @@ pub(crate) fn keeping_roots(
     }
     let root = |(text, (kind, keeps))| KeepingRoot { kind, text, roots: 1, keeps };
     let mut roots: Vec<KeepingRoot> = by_text.into_iter().map(root).collect();
-    sort(&mut roots);
+    sort(&mut roots, by_bytes);
     Ok(roots)
 }
 
@@ -144,15 +146,21 @@ pub(crate) fn reaching_kinds(
         })
         .filter(|root| root.keeps.objects > 0)
         .collect();
-    sort(&mut roots);
+    sort(&mut roots, false);
     Ok(roots)
 }
 
-fn sort(roots: &mut [KeepingRoot]) {
-    // Of equals a thread comes before the variables of its methods, which hold it too.
-    let order =
-        |r: &KeepingRoot| (std::cmp::Reverse((r.keeps.objects, r.keeps.bytes)), r.kind == RootKind::LocalVariable);
-    roots.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.text.cmp(&b.text)));
+/// Those that keep most first, by what is measured.
+fn sort(roots: &mut [KeepingRoot], by_bytes: bool) {
+    let most = |amount: Amount| Reverse((amount.measured(by_bytes), amount.measured(!by_bytes)));
+    roots.sort_by(|a, b| {
+        (most(a.keeps), among_equals(a.kind, &a.text)).cmp(&(most(b.keeps), among_equals(b.kind, &b.text)))
+    });
+}
+
+/// In which order roots come that hold equally much: a thread before the variables of its methods, which hold it too.
+pub(super) fn among_equals(kind: RootKind, text: &str) -> (bool, &str) {
+    (kind == RootKind::LocalVariable, text)
 }
 
 /// What each of some steps would free if all its objects were: exactly, each as one group. One walk for all.

@@ -292,7 +292,7 @@ proptest! {
             }
             // At a fork the chain takes the way through which most is reached, by what is measured.
             for by_bytes in [false, true] {
-                let weight = |step: &super::paths::MergedStep| if by_bytes { step.reached.bytes } else { step.reached.objects };
+                let weight = |step: &super::paths::MergedStep| step.reached.measured(by_bytes);
                 let limits = PathLimits { steps: 3_000, by_bytes, ..ALL };
                 let all = paths(keeping, &group, limits, &heap, &Progress::new()).expect("not cancelled");
                 let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, &heap, &Progress::new());
@@ -349,6 +349,34 @@ fn small(types: &[&str], objects: &[usize], edges: &[(u32, u32)]) -> HeapState {
     edges.iter().for_each(|&(from, to)| heap.add_reference(ObjectId(from), ObjectId(to)));
     heap.add_root(Root { object: ObjectId(0), kind: RootKind::StaticField, detail: "Registry.all".into() });
     heap.finish()
+}
+
+/// A thread and a variable of its outermost method hold the same object: the thread says more.
+#[test]
+fn of_roots_that_hold_equally_much_threads_come_first() {
+    let mut heap = HeapBuilder::new();
+    let kind = TypeKind::Instance;
+    let of = heap.add_type(HeapType { name: "T".into(), kind, superclass: None, loader: "app".into() });
+    heap.add_object(of, 16, None);
+    for (kind, detail) in [(RootKind::LocalVariable, "thread \"a\", Thread.run()"), (RootKind::Thread, "thread \"a\"")]
+    {
+        heap.add_root(Root { object: ObjectId(0), kind, detail: detail.into() });
+    }
+    let heap = heap.finish();
+    let mut group = BitSet::new(1);
+    group.insert(0);
+    let (graph, progress) = (KeepGraph::new(&heap, RULES), Progress::new());
+    let found = paths(&KeeperGraph::All(&graph), &group, ALL, &heap, &progress).expect("not cancelled");
+    let kinds: Vec<RootKind> = found.steps[0].roots.iter().map(|root| root.kind).collect();
+    assert_eq!(kinds, [RootKind::Thread, RootKind::LocalVariable]);
+    let shortest = ShortestPaths::new(&graph, Some(&group), &progress).expect("paths");
+    let keeping = KeeperGraph::Shortest(&graph, &shortest);
+    for by_bytes in [false, true] {
+        let mut tops = super::roots::Tops::new(&heap);
+        let roots = super::roots::keeping_roots(&keeping, &[ObjectId(0)], &mut tops, by_bytes, &progress);
+        let kinds: Vec<RootKind> = roots.expect("not cancelled").iter().map(|root| root.kind).collect();
+        assert_eq!(kinds, [RootKind::Thread, RootKind::LocalVariable]);
+    }
 }
 
 /// A list of many nodes, each with an element: as many steps as there are types, however long it is.
@@ -466,7 +494,7 @@ proptest! {
             }
         });
         prop_assert!(checked.is_ok(), "{:?}", checked);
-        let weight = |amount: Amount| if by_bytes { amount.bytes } else { amount.objects };
+        let weight = |amount: Amount| amount.measured(by_bytes);
         prop_assert!(ranked.windows(2).all(|pair| weight(pair[0].keeps) >= weight(pair[1].keeps)));
     }
 }

@@ -131,7 +131,7 @@ impl GroupWays {
         let retained = retained_by_steps(&heap, rules, &found.steps, progress)?;
         let objects: Vec<ObjectId> = set.objects.iter().map(ObjectId).collect();
         let near = KeeperGraph::Shortest(&graph, &shortest);
-        let nearest = keeping_roots(&near, &objects, &mut Tops::new(&heap), progress)?;
+        let nearest = keeping_roots(&near, &objects, &mut Tops::new(&heap), false, progress)?;
         let kinds = reaching_kinds(&KeeperGraph::All(&graph), &set.objects, progress)?;
         let (_, grouped) = history.grouped(time, progress)?;
         let place = history.timeline().locate(&grouped.tree);

@@ -157,6 +157,8 @@ mod tests {
         assert_eq!(most.place, "Shop.orders › ArrayList grows");
         assert_eq!(most.sentence, "+3.00 kB, 90 % of all growth, 31 % of the heap now, since 3/4");
         assert_eq!(most.brief, "90 % of all growth, 31 % of the heap now, since 3/4");
+        let one_of_three = LeakPlace { others: 2, ..leak(0.9) };
+        assert_eq!(said(&one_of_three, &timeline).place, "Shop.orders › ArrayList grows (1 of 3)");
         // What grows most is another place's: since when this one grows is told by what it fills up with.
         let third = said(&leak(0.375), &timeline);
         assert_eq!(third.sentence, "+3.00 kB, 38 % of all growth, 31 % of the heap now, since 2/4");

@@ -13,6 +13,8 @@ mod page;
 mod picture;
 #[cfg(target_os = "linux")]
 mod recorder;
+#[cfg(feature = "viewer")]
+mod render;
 mod report;
 mod scripts;
 mod shape;
@@ -99,7 +101,7 @@ enum Command {
     Open(picture::OpenArgs),
     /// Render a picture of the city as PNG, without window or display
     #[cfg(feature = "viewer")]
-    Render(picture::RenderArgs),
+    Render(render::RenderArgs),
     /// Print how the heap grew, which groups grew most, and what refers to them
     Report(report::ReportArgs),
     /// Run one analysis: growth, garbage collections, ...; --list explains them
@@ -266,7 +268,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         #[cfg(target_os = "linux")]
         Some(Command::Jvms(args)) => recorder::jvms::jvms(&args),
         #[cfg(feature = "viewer")]
-        Some(Command::Render(args)) => picture::render(args),
+        Some(Command::Render(args)) => render::render(args),
         #[cfg(feature = "viewer")]
         Some(Command::Open(args)) => picture::open(args),
         #[cfg(feature = "viewer")]

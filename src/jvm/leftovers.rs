@@ -20,10 +20,18 @@ const MOST_BYTES: u64 = 1 << 40;
 /// Finishes those of these that are traces nobody records into any more, or parts of one. What cannot be finished is left as it is, and
 /// said.
 pub fn finish(paths: &[PathBuf]) {
-    let folder_of =
-        |path: &PathBuf| if path.is_file() { path.parent().map(Path::to_path_buf) } else { Some(path.clone()) };
-    let folders: BTreeSet<PathBuf> = paths.iter().filter_map(folder_of).collect();
-    folders.iter().filter(|folder| folder.join(WALKS).is_dir()).for_each(|folder| finish_one(folder));
+    let is_part = |path: &Path| path.extension().is_some_and(|end| end == "mcity");
+    let folder_of = |path: &PathBuf| match path.is_dir() {
+        true => Some(path.clone()),
+        false => path.parent().filter(|_| is_part(path)).map(Path::to_path_buf),
+    };
+    // A folder of somebody else's that is called as ours is nothing to be tidied.
+    let is_trace = |folder: &PathBuf| {
+        let mut files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        folder.join(WALKS).is_dir() && files.any(|file| is_part(&file.path()))
+    };
+    let folders: BTreeSet<PathBuf> = paths.iter().filter_map(folder_of).filter(is_trace).collect();
+    folders.iter().for_each(|folder| finish_one(folder));
 }
 
 /// A recording that has begun: somebody may have to look after it.
@@ -112,4 +120,28 @@ fn finish_one(folder: &Path) {
 /// Whether the program still writes its own stream.
 fn is_being_written(folder: &Path) -> bool {
     AgentStatus::read(folder).is_some_and(|status| status.ended.is_empty() && is_running(status.pid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What lies in a hidden folder of that name beside a dump, or beside nothing of ours, is somebody else's.
+    #[test]
+    fn nothing_is_tidied_that_is_no_trace() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let kept = folder.path().join(WALKS).join("diary.txt");
+        std::fs::create_dir(folder.path().join(WALKS)).expect("a folder");
+        std::fs::write(&kept, "Monday").expect("written");
+        let dump = folder.path().join("1.hprof");
+        std::fs::write(&dump, "JAVA PROFILE 1.0.2").expect("written");
+        finish(&[folder.path().to_owned(), dump.clone(), folder.path().join("none")]);
+        assert!(kept.exists(), "a folder, a dump, and what is not there");
+        // Beside a recording it is the recorder's: what is not complete holds what the program held.
+        std::fs::write(folder.path().join("00-000000.mcity"), "").expect("written");
+        finish(&[dump]);
+        assert!(kept.exists(), "a dump is no part of a recording");
+        finish(&[folder.path().join("00-000000.mcity")]);
+        assert!(!kept.exists() && !folder.path().join(WALKS).exists());
+    }
 }

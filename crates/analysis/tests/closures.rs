@@ -256,7 +256,11 @@ fn dumps_that_were_opened_before_are_not_read_again() {
         let warnings = source.warnings().iter().map(|w| (w.to_string(), Vec::new())).collect::<Vec<_>>();
         let points = timeline.points().iter().map(|p| (format!("{p:?}"), Vec::new()));
         let nodes = timeline.nodes().map(|node| (timeline.path_label(node), values(node).collect()));
-        Ok(nodes.chain(warnings).chain(points).collect())
+        // And all that a report has an answer to.
+        let options = report::ReportOptions::default();
+        let report = report::report(&source, &options, &progress).map_err(|e| e.to_string())?;
+        let report = serde_json::to_string(&report).expect("JSON");
+        Ok(nodes.chain(warnings).chain(points).chain([(report, Vec::new())]).collect())
     };
     let fresh = open().expect("it opens");
     assert!(fresh.len() > 200);

@@ -3,7 +3,7 @@
 use super::object_rows::OwnerRows;
 use super::objects::{address_text, history, object};
 use super::paths::{rules, soft_parameter};
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader};
 use crate::timeline::{Amount, Source, Unit};
 use memory_city_heap::error::Result;
@@ -50,6 +50,10 @@ impl Analysis for DominatorTree {
                 soft_parameter(),
             ],
         }
+    }
+
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::HeapStates
     }
 
     fn run(

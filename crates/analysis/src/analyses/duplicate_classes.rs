@@ -1,7 +1,7 @@
 //! Classes of the same name from several class loaders: a library loaded again and again, an application that was not let go.
 
 use super::objects::{history, top_parameter};
-use super::{Analysis, Arguments, Description, Findings, Need, TimeWindow};
+use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, TimeWindow};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader, count_text};
 use crate::timeline::{Amount, Source, Unit};
 use memory_city_heap::error::Result;
@@ -29,6 +29,10 @@ impl Analysis for DuplicateClasses {
             needs: &[Need::Objects],
             parameters: vec![top_parameter("How many classes are listed, those that most loaders have first")],
         }
+    }
+
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::HeapStates
     }
 
     fn run(

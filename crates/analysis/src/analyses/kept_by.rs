@@ -1,7 +1,7 @@
 //! How strongly the heap is kept: what soft references alone keep, and weaker ones, with the types that have most of it.
 
 use super::objects::{history, top_parameter, type_name};
-use super::{Analysis, Arguments, Description, Findings, Need, TimeWindow};
+use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, TimeWindow};
 use crate::group::Reads;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{Amount, Source, Unit};
@@ -28,6 +28,10 @@ impl Analysis for KeptByReferences {
             needs: &[Need::Objects],
             parameters: vec![top_parameter("How many types are listed, those with most bytes first")],
         }
+    }
+
+    fn follows_from(&self) -> FollowsFrom {
+        FollowsFrom::HeapStates
     }
 
     fn run(

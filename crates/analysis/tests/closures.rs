@@ -284,6 +284,30 @@ fn dumps_that_were_opened_before_are_not_read_again() {
     assert_ne!(open().as_ref(), Ok(&fresh));
 }
 
+/// What analyses that look at every object found of a dump, they say again without it: an analysis that begins with anything after its
+/// own title has gone to the dump.
+#[test]
+fn what_was_found_of_dumps_is_not_looked_for_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // A dump that no other test has opened.
+    let packed = root().join("sample-data/person-leak/person-leak-16.hprof.gz");
+    let dump = folder.path().join("dump.hprof");
+    std::fs::write(&dump, Input::open(&packed, &Progress::new()).expect("a dump").bytes()).expect("written");
+    for id in ["leak", "kept-by", "biggest", "dominators", "threads", "duplicate-classes"] {
+        let analysis = AnalysisRegistry::built_in().get(id).expect("it is there");
+        let [fresh, again] = [(); 2].map(|()| {
+            let source = Source::open(std::slice::from_ref(&dump), "type", GroupOptions::default(), &Progress::new())
+                .expect("it opens");
+            let (window, progress) = (TimeWindow::whole(source.timeline()), Progress::new());
+            let report = report::analyse(&analysis, &source, window, [], &progress).expect("it is found");
+            (serde_json::to_string(&report).expect("JSON"), progress.snapshot().stage)
+        });
+        let title = analysis.describe().title;
+        assert_ne!(fresh.1, title, "{id}: the first time is a look at the dump");
+        assert_eq!(again, (fresh.0, title.into()), "{id}");
+    }
+}
+
 /// Each object of another group that refers to a group counts once for it, whatever the number of its references.
 #[test]
 fn referrers_are_the_objects_of_other_groups_that_refer_to_one() {

@@ -11,6 +11,7 @@ use super::keeping::{ClassObjects, KeeperGraph};
 use super::paths::{MergedStep, PathEnd, PathLimits, Paths, StepOf, paths, spread};
 use super::ranking::{RankedOwner, ranked_owners};
 use super::roots::{KeepingRoot, Tops, keeping_roots};
+use super::ways_up::WaysUp;
 use crate::group::Grouped;
 use crate::tabular::count_text;
 use crate::timeline::{History, NodeId};
@@ -19,7 +20,6 @@ use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A step of the chain.
@@ -151,12 +151,11 @@ impl Owners {
         longest: usize,
         progress: &Progress,
     ) -> Result<GroupOwners> {
-        progress.begin("Following what keeps it upwards", 0);
         let graph = self.dominators.graph(&self.heap);
         let keeping = KeeperGraph::Owners(&graph, &self.dominators, &self.shortest);
         let (group, only_new) = self.group(history, nodes, by_bytes, progress)?;
-        let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();
-        let owners = ranked_owners(&keeping, &self.grouped, &self.place, &objects, by_bytes, progress)?;
+        progress.begin("Following what keeps it upwards", 0);
+        let owners = ranked_owners(&keeping, &self.grouped, &self.place, &group, by_bytes, progress)?;
         let mut tops = Tops::new(&self.heap);
         let found = self.found(&keeping, &group, only_new, by_bytes, longest, &mut tops, progress)?;
         let chain = self.named(history, &[found], longest, progress)?.remove(0);
@@ -189,7 +188,7 @@ impl Owners {
         let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();
         let mut up = paths(keeping, group, limits, &*self.heap, progress)?;
         let about = up.steps[0].reached;
-        let majority = self.majority(keeping, &objects, &mut up, limits, progress)?;
+        let majority = self.majority(keeping, group, &mut up, limits, progress)?;
         let roots = keeping_roots(keeping, &objects, tops, by_bytes, progress)?;
         Ok(Found { about, by_bytes, only_new, paths: up, majority, roots })
     }
@@ -266,7 +265,7 @@ impl Owners {
     fn majority(
         &self,
         keeping: &KeeperGraph<'_>,
-        objects: &[ObjectId],
+        objects: &BitSet,
         up: &mut Paths,
         limits: PathLimits,
         progress: &Progress,
@@ -307,59 +306,18 @@ impl Found {
     }
 }
 
-/// Steps up between two looks at whether somebody wants the work to end.
-const CHECKED: usize = 1 << 16;
-
-/// The first object that `wanted` says yes to, of those on the ways up from some objects, each after all those below it; with
-/// what of these objects is below it. `keeping` has one keeper for each object. Time and memory follow what is on these ways.
+/// The first object that `wanted` says yes to, of those on the ways up from a group, each after all those below it; with what of the
+/// group is below it. `keeping` has one keeper for each object. Time and memory as [`WaysUp::new`].
 fn deepest(
     keeping: &KeeperGraph<'_>,
-    objects: &[ObjectId],
+    group: &BitSet,
     wanted: impl Fn(ObjectId, Amount) -> bool,
     progress: &Progress,
 ) -> Result<Option<(ObjectId, Amount)>> {
-    let keeper = |o: ObjectId| {
-        let mut by = None;
-        keeping.keepers(o, |keeper| by = Some(keeper));
-        by
-    };
-    // By object on the ways: what is below it, and how many of those that it keeps directly are still to come.
-    let mut below: FxHashMap<ObjectId, (Amount, u32)> = FxHashMap::default();
-    for (n, &o) in objects.iter().enumerate() {
-        if n.is_multiple_of(CHECKED) {
-            progress.check()?;
-        }
-        let mut at = o;
-        let mut new = !below.contains_key(&at);
-        below.entry(at).or_default().0 += Amount { objects: 1, bytes: keeping.heap().size_of(o) };
-        while new && let Some(up) = keeper(at) {
-            new = !below.contains_key(&up);
-            below.entry(up).or_default().1 += 1;
-            at = up;
-        }
-    }
-    let mut done: Vec<ObjectId> = below.iter().filter(|(_, (_, left))| *left == 0).map(|(&o, _)| o).collect();
-    // Of several that are equally deep the first by address, whatever the order of the map.
-    done.sort_unstable();
-    let mut at = 0;
-    while let Some(&o) = done.get(at) {
-        at += 1;
-        if at.is_multiple_of(CHECKED) {
-            progress.check()?;
-        }
-        let amount = below[&o].0;
-        if wanted(o, amount) {
-            return Ok(Some((o, amount)));
-        }
-        if let Some((sum, left)) = keeper(o).and_then(|up| below.get_mut(&up)) {
-            *sum += amount;
-            *left -= 1;
-            if *left == 0 {
-                done.extend(keeper(o));
-            }
-        }
-    }
-    Ok(None)
+    let ways = WaysUp::new(keeping, group, progress)?;
+    let below = ways.amounts(keeping.heap(), group);
+    let mut upwards = ways.objects().iter().copied().zip(below).rev();
+    Ok(upwards.find(|&(o, amount)| wanted(o, amount)))
 }
 
 /// The group of the timeline in which most of some objects are: of many, of some all over them. Of several, the first.

@@ -23,6 +23,7 @@
 //! | `ways` | the ways from roots to a group, for people, and what to cut of them |
 //! | `freed` | what would be freed without what is cut, by group |
 //! | `came` | what of a group came since an earlier point in time |
+//! | `ways_up` | the objects on the ways up from a group, in an order of which sums are made |
 //! | `ranking` | the owners of a group by what they keep of it |
 //! | `chain` | the strongest way from a group up to a root, owner by owner |
 //!
@@ -56,6 +57,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 mod ways;
+mod ways_up;
 #[cfg(test)]
 mod wide_tests;
 

@@ -469,7 +469,10 @@ proptest! {
         let place = timeline.locate(&grouped.tree);
         let node_of = |o: u32| place[grouped.leaves_of(&heap, ObjectId(o))[0] as usize].expect("a node");
         let members: BTreeSet<u32> = plan.group.iter().copied().collect();
-        let group: Vec<ObjectId> = members.iter().map(|&o| ObjectId(o)).collect();
+        let mut group = memory_city_heap::BitSet::new(heap.object_count());
+        members.iter().for_each(|&o| {
+            group.insert(o);
+        });
         let (mut checked, mut ranked) = (Ok(()), Vec::new());
         with_graph(&heap, Which::Owners, |keeping, edges| {
             match super::ranking::ranked_owners(keeping, &grouped, &place, &group, by_bytes, &progress) {

@@ -113,8 +113,10 @@ fn objects_keep_their_numbers_under_every_collector() {
             let (heap, numbers) = walked.later();
             let first = items(&heap, &numbers);
             assert_eq!(first.len(), 300, "{flags:?}");
-            let mut moved = 0;
-            for _ in 0..2 {
+            // A collector that moves all with every collection can have an even number of them between two walks, and all where it was.
+            let (mut moved, mut times) = (0, 0);
+            while times < 2 || (moved <= 100 && times < 10) {
+                times += 1;
                 walked.program.ask("move");
                 let (heap, numbers) = walked.later();
                 let now = items(&heap, &numbers);

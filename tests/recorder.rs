@@ -320,6 +320,7 @@ fn running_programs_are_listed_recorded_and_watched() {
         }
         assert!(done.status.success(), "{}", text(&done.stderr));
         assert_eq!(ends(&folder)[0], "recording was ended from outside");
+        assert!(text(&done.stderr).contains("s are over, and the program goes on."), "{}", text(&done.stderr));
         let mut walks = 0;
         for_chunks(&folder, |chunk| walks += usize::from(chunk.kind() == ChunkKind::WALK_END));
         assert!(walks > 0);

@@ -91,7 +91,7 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
     // Stopped: the recorder inside is silent, the files are complete, the program runs.
     session.tool("xdotool", &["key", "ctrl+shift+r"]);
     let line = session.expect("recording: ended: ");
-    assert!(line.contains("Ok(") && line.contains("recording was ended from outside"), "{line}");
+    assert!(line.contains("Ok(") && line.contains("ended here, and the program goes on"), "{line}");
     session.screenshot("recording-5-stopped");
     assert!(!folder.join(STATUS).exists(), "nothing is recorded any more");
     assert!(java.0.try_wait().expect("it can be asked").is_none(), "the program goes on");

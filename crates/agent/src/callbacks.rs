@@ -88,7 +88,7 @@ extern "C" fn Agent_OnAttach(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut
         // SAFETY: the VM gives a text or null.
         let options = unsafe { options(text) }?;
         if options.stop {
-            end_and_wait("recording was ended from outside", AT_LEAVING);
+            end_and_wait(crate::folder::ENDED_FROM_OUTSIDE, AT_LEAVING);
             return Ok(());
         }
         begin(vm, options, true).map(drop)

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// Held (`flock`) by the recording process for as long as it lives: it takes dumps. The system lets go of it whatever happens.
 pub const LOCK: &str = ".recorder";
+/// Why a recording ended that was told to: the program goes on.
+pub const ENDED_FROM_OUTSIDE: &str = "recording was ended from outside";
 /// Names the process that is recorded: whoever makes this file first.
 pub const CLAIM: &str = ".program";
 /// How it goes, for the status line.

@@ -4,7 +4,7 @@
 //! another can be read on the others. What is made of the states is the same, and in the same order, as when they are read one
 //! after the other.
 
-use super::budget::{MemoryNeed, megabytes};
+use super::budget::{MemoryNeed, memory_text};
 use super::series::HeapSeries;
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result};
@@ -61,7 +61,7 @@ pub fn each_state<T: Send>(
         format!(
             "Reading {} dumps, up to {at_once} at once, each in up to {} of memory",
             wanted.len(),
-            megabytes(largest)
+            memory_text(largest)
         ),
         all,
     );

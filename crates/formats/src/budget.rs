@@ -29,10 +29,11 @@ pub fn set_memory_budget(bytes: u64) {
     CHOSEN.store(bytes.max(1), Relaxed);
 }
 
-/// For people: `350 MB`.
-pub(crate) fn megabytes(bytes: u64) -> String {
+/// For people: `350 MB`, `4.7 GB`, `112 GB`.
+pub(crate) fn memory_text(bytes: u64) -> String {
     match bytes {
-        0..10_000_000_000 => format!("{} MB", bytes.div_ceil(1_000_000)),
+        0..1_000_000_000 => format!("{} MB", bytes.div_ceil(1_000_000)),
+        1_000_000_000..10_000_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
         _ => format!("{} GB", bytes / 1_000_000_000),
     }
 }

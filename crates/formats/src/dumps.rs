@@ -1,7 +1,7 @@
 //! Formats whose files are heap dumps: each file is one state, and files together are a series in time order.
 
 use super::answers::DumpStamp;
-use super::budget::{MemoryNeed, megabytes, memory_budget};
+use super::budget::{MemoryNeed, memory_budget, memory_text};
 use super::kept::KeptStates;
 use super::registry::{FoundFiles, skip};
 use super::series::{DumpFacts, HeapSeries, SnapshotInfo};
@@ -141,18 +141,16 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
             tracing::warn!(
                 "{} takes about {} of memory, more than the {} there is for it",
                 point.path.display(),
-                megabytes(memory),
-                megabytes(budget)
+                memory_text(memory),
+                memory_text(budget)
             );
         }
         self.kept().states.make_room(further, budget);
-        let stage = format!(
-            "Reading {} ({} of {}), in about {} of memory",
-            point.label,
-            index + 1,
-            self.points.len(),
-            megabytes(memory)
-        );
+        let place = match self.points.len() {
+            1 => String::new(),
+            all => format!(" ({} of {all})", index + 1),
+        };
+        let stage = format!("Reading {}{place}, in about {} of memory", point.label, memory_text(memory));
         let input = Input::open(&point.path, progress)?;
         progress.begin(stage, 0);
         let (state, tables) = self.format.load_with_tables(&input, progress)?;

@@ -75,7 +75,11 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
             if ended || !Path::new(&format!("/proc/{pid}")).exists() {
                 return Ok(());
             }
-            if asked.check().is_err() || args.length.is_some_and(|most| started.elapsed() >= most) {
+            let over = args.length.filter(|most| started.elapsed() >= *most);
+            if over.is_some() || asked.check().is_err() {
+                let why = over
+                    .map_or_else(|| "ended here".to_owned(), |most| format!("its {} are over", words::time_text(most)));
+                session.leaves(format!("{why}, and the program goes on"));
                 // Its last walk waits for nobody: this returns when all is written.
                 let stop = AgentOptions { stop: true, ..options.clone() };
                 return jvm.load(&library, &stop.text());

@@ -8,8 +8,8 @@ use memory_city::allocator;
 use memory_city::jvm::leftovers::RememberedRecording;
 use memory_city::jvm::walks::WalkTaker;
 use memory_city_agent::folder::{
-    AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_open_to_others, is_running, numbered,
-    private_folder,
+    AgentStatus, CLAIM, ENDED_FROM_OUTSIDE, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_open_to_others,
+    is_running, numbered, private_folder,
 };
 use memory_city_agent::{CLONES_AT_RISK, TakenSamples};
 use memory_city_analysis::tabular::{bytes_text, count_text};
@@ -42,6 +42,8 @@ pub struct RecordingSession {
     line: ProgressBar,
     made_folder: bool,
     live: Option<LiveCity>,
+    /// Why it leaves the program, where it was this process that did.
+    leaves: Option<String>,
     /// Until it has ended in order.
     _remembered: Option<RememberedRecording>,
 }
@@ -84,6 +86,7 @@ impl RecordingSession {
             line: status_line(),
             made_folder,
             live: None,
+            leaves: None,
         })
     }
 
@@ -112,6 +115,7 @@ impl RecordingSession {
             line: status_line(),
             made_folder: false,
             live: self.live.take(),
+            leaves: None,
         };
         if let Some(city) = &session.live {
             city.turn_to(&session.folder);
@@ -188,6 +192,11 @@ impl RecordingSession {
         Some(())
     }
 
+    /// Says why the program is left, which knows only that it was told to.
+    pub fn leaves(&mut self, why: String) {
+        self.leaves = Some(why);
+    }
+
     /// The program has ended, or is left: takes what is still to come, and says what was recorded and how to open it.
     ///
     /// # Errors
@@ -225,7 +234,11 @@ impl RecordingSession {
                 remedy: "Its standard error may say why; record a command that starts `java`".into(),
             });
         };
-        let reason = if status.ended.is_empty() { "the program was killed" } else { &status.ended };
+        let reason = match (&*status.ended, &self.leaves) {
+            ("", _) => "the program was killed",
+            (ENDED_FROM_OUTSIDE, Some(why)) => why,
+            (ended, _) => ended,
+        };
         eprintln!("{}", summary(&status, &self.taker, reason));
         for missing in words::of_walks(&self.plan, &self.taker) {
             eprintln!("memory-city: warning: {missing}");

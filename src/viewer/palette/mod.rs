@@ -12,6 +12,7 @@ use super::document::{Document, OpenDocument};
 use super::notices::Notices;
 use super::panels::grouping_editor::bloat;
 use super::panels::numbers::number;
+use super::panels::spinner::spinner;
 use super::panels::theme;
 use super::search::{GroupSearch, MOST_LISTED, SearchFound};
 use super::selection::{Selection, SharedFilter};
@@ -308,7 +309,7 @@ fn window(
                     ui.label(RichText::new(found.counts(&open.timeline, time)).size(12.0).color(theme::FREED));
                 }
                 _ if search.busy() => {
-                    ui.add(egui::Spinner::new().size(12.0));
+                    spinner(ui, 12.0);
                 }
                 _ => {
                     let hint =

@@ -1,5 +1,6 @@
 //! The card that asks which run is to be compared with the one that is open, and the progress of the work.
 
+use super::spinner::spinner;
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::app::{Awake, Stage};
@@ -172,7 +173,7 @@ fn working(ctx: &egui::Context, snapshot: &memory_city_heap::progress::Snapshot)
             .inner_margin(10)
             .show(ui, |ui| {
                 ui.horizontal(|ui| {
-                    ui.spinner();
+                    spinner(ui, 14.0);
                     let stage = if snapshot.stage.is_empty() { "Comparing" } else { snapshot.stage.as_str() };
                     let share = match snapshot.total {
                         0 => String::new(),

@@ -14,6 +14,7 @@ pub mod owners_panel;
 pub mod recorder_card;
 pub mod save;
 pub mod sites_panel;
+pub mod spinner;
 pub mod status;
 pub mod theme;
 pub mod ticks;

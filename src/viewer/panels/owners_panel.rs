@@ -1,5 +1,6 @@
 //! The owners of the selection as a list: groups and roots by what they keep of it, object by object.
 
+use super::spinner::working;
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::owners::OwnersKnown;
@@ -36,12 +37,8 @@ pub fn show(ui: &mut egui::Ui, timeline: &Timeline, known: &OwnersKnown, selecti
     match known {
         OwnersKnown::Nothing => {}
         OwnersKnown::Looking(snapshot) => {
-            ui.horizontal(|ui| {
-                ui.add(egui::Spinner::new().size(12.0));
-                let stage = snapshot.as_ref().map(|s| s.stage.as_str()).filter(|stage| !stage.is_empty());
-                let stage = stage.unwrap_or("Looking for owners");
-                ui.label(quiet(theme::shortened(stage, 44))).on_hover_text(stage);
-            });
+            let stage = snapshot.as_ref().map(|s| s.stage.as_str()).filter(|stage| !stage.is_empty());
+            working(ui, stage.unwrap_or("Looking for owners"));
         }
         OwnersKnown::Failed(why) => {
             ui.label(RichText::new(format!("Owners cannot be found: {why}")).size(12.0).color(theme::ERROR));

@@ -1,6 +1,7 @@
 //! The list of running JVMs, to choose one to record; how its recording goes; and how it ended. And the sign in the bar at the top that
 //! something is being recorded.
 
+use super::spinner::spinner;
 use super::theme;
 use crate::jvm::list::RunningJvm;
 use crate::viewer::action::Action;
@@ -47,6 +48,7 @@ pub(in crate::viewer) fn show(
     let recorder = recorder.bypass_change_detection();
     let Some(choice) = &mut recorder.choosing else { return };
     let jvms = choice.jvms();
+    awake.wait_if(jvms.is_none());
     let mut asked = keys(&ctx, choice, jvms.as_deref().unwrap_or_default(), recorder.recording.is_some());
     let width = WIDTH.min(ctx.content_rect().width() - 60.0);
     let area = egui::Area::new("running jvms".into()).order(egui::Order::Foreground);
@@ -136,7 +138,7 @@ fn list(ui: &mut egui::Ui, choice: &mut JvmChoice, jvms: Option<&[RunningJvm]>) 
     }
     let Some(jvms) = jvms else {
         ui.horizontal(|ui| {
-            ui.spinner();
+            spinner(ui, 14.0);
             ui.label(RichText::new("Looking for JVMs").color(theme::QUIET));
         });
         return None;

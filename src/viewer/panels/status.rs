@@ -1,5 +1,6 @@
 //! What is shown when there is no city: welcome, loading with progress, and errors one can act on. And notices.
 
+use super::spinner::spinner;
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::keys;
@@ -153,7 +154,7 @@ pub fn busy(ctx: &egui::Context, what: &str, snapshot: &Snapshot) {
     egui::Area::new("busy".into()).anchor(Align2::CENTER_TOP, [0.0, theme::GAP]).interactable(false).show(ctx, |ui| {
         theme::frame().show(ui, |ui| {
             ui.horizontal(|ui| {
-                ui.spinner();
+                spinner(ui, 14.0);
                 let share = match snapshot.total {
                     0 => String::new(),
                     total => format!("  {:.0} %", snapshot.done as f64 * 100.0 / total as f64),

@@ -8,6 +8,7 @@ use crate::viewer::document::Document;
 use crate::viewer::editor::{CodePlace, CodeRequest};
 use crate::viewer::owners::{OwnersKnown, OwnersOf};
 use crate::viewer::panels::numbers::{amounts, metric_name, number, signed};
+use crate::viewer::panels::spinner::working;
 use crate::viewer::panels::{owners_panel, sites_panel, theme};
 use crate::viewer::references::{NOT_TOLD, References};
 use crate::viewer::selection::Selection;
@@ -164,11 +165,8 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     match tools.references.of(node).cloned() {
         Some(map) => references(ui, tools, &map),
         None => {
-            ui.horizontal(|ui| {
-                ui.spinner();
-                let stage = tools.references.snapshot().map(|s| s.stage).filter(|s| !s.is_empty());
-                ui.label(stage.unwrap_or_else(|| "Collecting references".to_owned()));
-            });
+            let stage = tools.references.snapshot().map(|s| s.stage).filter(|s| !s.is_empty());
+            working(ui, stage.as_deref().unwrap_or("Collecting references"));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::names::StreamTables;
 use super::warnings::Trouble;
-use crate::budget::{megabytes, memory_budget};
+use crate::budget::{memory_budget, memory_text};
 use crate::counts::{ClassCounts, CountMoment, HistogramPiece, StreamCounts, joined};
 use ahash::AHashMap;
 use memory_city_heap::Amount;
@@ -375,7 +375,7 @@ impl StreamProgress {
 
 pub(super) fn too_large(path: &Path, budget: u64) -> Error {
     Error::Unusable {
-        what: format!("{} takes more than the {} of memory that are free", path.display(), megabytes(budget)),
+        what: format!("{} takes more than the {} of memory that are free", path.display(), memory_text(budget)),
         remedy: "Close other programs, or open it on a machine with more memory".into(),
     }
 }

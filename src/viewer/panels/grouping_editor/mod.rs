@@ -121,6 +121,8 @@ struct EditorTools<'a> {
     notices: &'a mut Notices,
     /// Whether the next frame is needed.
     awake: bool,
+    /// Whether work goes on that is shown.
+    waits: bool,
     /// The page to turn to.
     turn_to: Option<EditorPage>,
     /// Why the last wish could not be fulfilled.
@@ -200,6 +202,7 @@ pub fn show(
         draft: &mut editor.draft,
         notices: notices.bypass_change_detection(),
         awake: false,
+        waits: false,
         turn_to: None,
         refusal,
         regrouping: loading.regrouping(),
@@ -241,7 +244,7 @@ pub fn show(
             }
         });
     });
-    let EditorTools { turn_to, awake: moving, cancel, .. } = tools;
+    let EditorTools { turn_to, awake: moving, waits, cancel, .. } = tools;
     if let Some(page) = turn_to {
         editor.page = page;
         awake.keep_if(true);
@@ -250,6 +253,7 @@ pub fn show(
         loading.escape();
     }
     awake.keep_if(moving);
+    awake.wait_if(waits);
     editor.open = stays;
     if *settings != wanted {
         *settings = wanted;

@@ -2,6 +2,7 @@
 
 use super::{EditorTools, theme, widgets};
 use crate::viewer::job::Job;
+use crate::viewer::panels::spinner::spinner;
 use bevy_egui::egui::{self, Key, RichText, Ui};
 use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_analysis::group;
@@ -39,7 +40,7 @@ impl PackageDesk {
                 Ok(heap.map(|heap| domain::guess(&heap)).unwrap_or_default())
             }));
         }
-        tools.awake |= self.job.is_some();
+        tools.waits |= self.job.is_some();
         if let Some(outcome) = self.job.as_ref().and_then(Job::poll) {
             self.job = None;
             self.guessed = Some(match outcome {
@@ -135,7 +136,7 @@ pub fn show(ui: &mut Ui, desk: &mut PackageDesk, tools: &mut EditorTools<'_>) {
     match &desk.guessed {
         None => {
             ui.horizontal(|ui| {
-                ui.spinner();
+                spinner(ui, 14.0);
                 widgets::plain(ui, quiet("Looking at the classes of this state".to_owned()));
             });
         }

@@ -7,6 +7,7 @@ use crate::viewer::comparison::ShownComparison;
 use crate::viewer::document::OpenDocument;
 use crate::viewer::finding::{Finding, FindingState, LeakPlace, owners_offered};
 use crate::viewer::keys;
+use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
 use memory_city_analysis::analyses::Verdict;
@@ -151,7 +152,7 @@ pub fn show(
             FindingState::Looking(_) => line(ui, |ui| {
                 // What the trees tell is known at once; who owns it takes a while.
                 said(ui, verdict, open);
-                ui.add(egui::Spinner::new().size(12.0));
+                spinner(ui, 12.0);
                 ui.label(quiet(looking(finding)));
                 cancelled = ui.small_button("Cancel").clicked();
             }),

@@ -3,6 +3,7 @@
 use crate::viewer::action::Action;
 use crate::viewer::keys;
 use crate::viewer::owners::{OwnerWalk, OwnersKnown, OwnersOf, WalkStop};
+use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use bevy_egui::egui::{self, Align2, Color32, Margin, Rect, RichText, Stroke};
@@ -39,7 +40,7 @@ pub fn show(
             ui.spacing_mut().item_spacing = egui::vec2(5.0, 4.0);
             let Some(walk) = owners.walk() else {
                 ui.horizontal(|ui| {
-                    ui.add(egui::Spinner::new().size(12.0));
+                    spinner(ui, 12.0);
                     ui.label(quiet(looking(owners)));
                     leaves = ui.small_button("Cancel").clicked();
                 });

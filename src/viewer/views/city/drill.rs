@@ -7,6 +7,7 @@ use crate::viewer::action::Action;
 use crate::viewer::document::Document;
 use crate::viewer::keys;
 use crate::viewer::notices::Notices;
+use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use crate::viewer::search::GroupSearch;
 use crate::viewer::selection::{Selection, SharedFilter, Target};
@@ -177,7 +178,7 @@ pub(super) fn show(
                                 ui.label(RichText::new(found.counts(timeline, time)).size(12.0).color(theme::FREED));
                             }
                             (None, None) => {
-                                ui.add(egui::Spinner::new().size(12.0));
+                                spinner(ui, 12.0);
                             }
                         }
                         if theme::cross(ui, "Show everything again", "Shows everything again") {

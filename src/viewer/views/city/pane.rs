@@ -18,7 +18,7 @@ use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::finding::{Finding, FindingState};
 use crate::viewer::keys;
 use crate::viewer::owners::OwnersOf;
-use crate::viewer::panels::{numbers, theme, tooltip};
+use crate::viewer::panels::{numbers, spinner, theme, tooltip};
 use crate::viewer::references::References;
 use crate::viewer::screenshot::WindowPictures;
 use crate::viewer::search::GroupSearch;
@@ -180,7 +180,7 @@ pub fn draw(
     let mut card = None;
     if laying.active() {
         let corner = free.right_top() + egui::vec2(-34.0, 10.0);
-        egui::Spinner::new().paint_at(ui, egui::Rect::from_min_size(corner, egui::vec2(24.0, 24.0)));
+        spinner::paint(ui, egui::Rect::from_min_size(corner, egui::vec2(24.0, 24.0)));
     }
     if let Some(open) = document.get() {
         let of = (document.revision(), names.settings.metric_in(&open.timeline));

@@ -3,6 +3,7 @@
 use super::curves;
 use crate::viewer::action::Action;
 use crate::viewer::comparison::{CompareWish, ShownComparison};
+use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, RichText};
@@ -92,7 +93,7 @@ pub fn show(ui: &mut egui::Ui, shown: &ShownComparison, works: bool, actions: &m
             actions.write(Action::ExportCsv);
         }
         if works {
-            ui.add(egui::Spinner::new().size(14.0));
+            spinner(ui, 14.0);
         }
     });
     // How things are matched is said at once; what else there is, when it is asked for.

@@ -2,6 +2,7 @@
 
 use super::made::{DrawnGraph, GraphWish};
 use super::paint;
+use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, RichText};
@@ -84,7 +85,7 @@ pub fn show(ui: &mut egui::Ui, graph: &mut DrawnGraph, selection: &Selection, ti
             graph.wish = Some(GraphWish::Anew);
         }
         if let Some(snapshot) = graph.snapshot() {
-            ui.spinner();
+            spinner(ui, 14.0);
             ui.label(RichText::new(snapshot.stage).color(theme::QUIET));
             if ui.add(egui::Button::new("Cancel").small()).clicked() {
                 graph.cancel();

@@ -2,6 +2,7 @@
 
 use super::awaited::Awaited;
 use crate::viewer::editor::CodePlace;
+use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Align, Color32, CornerRadius, Layout, Margin, RichText, Sense, Stroke};
 use memory_city_analysis::analyses::{bytes_text, count_text};
@@ -116,7 +117,7 @@ pub fn waiting_line<T: Send + 'static>(ui: &mut egui::Ui, asked: &mut Awaited<T>
         Awaited::Not => again = ui.small_button(what).clicked(),
         Awaited::Running(job) => {
             let snapshot = job.snapshot();
-            ui.add(egui::Spinner::new().size(12.0));
+            spinner(ui, 12.0);
             let share = match snapshot.total {
                 0 => String::new(),
                 total => format!(" {:.0} %", 100.0 * (snapshot.done as f64 / total as f64).min(1.0)),

@@ -1,6 +1,7 @@
 //! Above the table: what is looked for, and whether rows are a tree or a list.
 
 use super::rows::Table;
+use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::SharedFilter;
 use bevy::prelude::*;
@@ -36,7 +37,7 @@ pub fn show(ui: &mut egui::Ui, table: &mut Table, filter: &mut ResMut<SharedFilt
             }
         }
         if table.busy() {
-            ui.add(egui::Spinner::new().size(14.0));
+            spinner(ui, 14.0);
         } else {
             let text = match filter.0.trim().is_empty() {
                 true => format!("{} rows", count_text(table.rows().len() as u64)),

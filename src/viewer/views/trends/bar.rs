@@ -4,6 +4,7 @@ use super::charts::ChartMeasure;
 use super::sizes::FoundSizes;
 use super::{Drawing, TrendCharts, meaning};
 use crate::viewer::clock::Clock;
+use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::{chosen, theme};
 use crate::viewer::trend_settings::{MOST_LEFT_OUT, SIZES_AT, TrendSettings};
 use bevy_egui::egui::{self, RichText};
@@ -210,7 +211,7 @@ fn sizes_at(ui: &mut egui::Ui, set: &mut TrendSettings, found: &mut FoundSizes, 
         return;
     }
     if is_running {
-        ui.spinner();
+        spinner(ui, 14.0);
         if ui.small_button("Stop").on_hover_text("What was found stays").clicked() {
             found.stop();
         }

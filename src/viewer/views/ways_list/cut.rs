@@ -3,6 +3,7 @@
 use super::{ROW, WayTools, quiet};
 use crate::viewer::action::Action;
 use crate::viewer::keys;
+use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use crate::viewer::ways::{CutState, CutView};
 use bevy_egui::egui::{self, Align2, Color32, FontId, RichText, Sense, Stroke};
@@ -30,7 +31,7 @@ pub(super) fn cut_box(ui: &mut egui::Ui, tools: &mut WayTools<'_>) {
         match &cut.state {
             CutState::Looking(_) => {
                 ui.horizontal(|ui| {
-                    ui.add(egui::Spinner::new().size(12.0));
+                    spinner(ui, 12.0);
                     ui.label(quiet("Walking without it"));
                 });
             }

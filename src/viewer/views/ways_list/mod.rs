@@ -12,6 +12,7 @@ use crate::viewer::dock::Dock;
 use crate::viewer::document::Document;
 use crate::viewer::editor::{CodePlace, CodeRequest};
 use crate::viewer::keys;
+use crate::viewer::panels::spinner::working;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use crate::viewer::ways::{CutChoice, FoundWays, Ways};
@@ -121,11 +122,7 @@ fn contents(ui: &mut egui::Ui, tools: &mut WayTools<'_>, routes: &ShownRoutes) {
         return;
     }
     if let Some(snapshot) = tools.ways.snapshot() {
-        ui.horizontal(|ui| {
-            ui.add(egui::Spinner::new().size(12.0));
-            let stage = if snapshot.stage.is_empty() { "Looking for the paths" } else { &snapshot.stage };
-            ui.label(quiet(theme::shortened(stage, 44))).on_hover_text(stage);
-        });
+        working(ui, if snapshot.stage.is_empty() { "Looking for the paths" } else { &snapshot.stage });
     }
     let Some(found) = tools.ways.found().map(Arc::clone) else { return };
     if found.ways.about().objects == 0 {

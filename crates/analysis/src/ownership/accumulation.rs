@@ -80,13 +80,14 @@ fn find(history: &OwnerHistory, rules: AccumulationRules, once: bool) -> Vec<Acc
     };
     let top = &flat(&children[0], |name| name.starts_with("class "));
     let growth = |p: u32| history.places()[p as usize].growth();
+    let at_once = heap.held.first().is_some_and(|held| held.total.objects == 0);
     // What shrinks beside it makes no growth smaller.
     let gained: i64 = top.iter().map(|&p| growth(p).max(0)).sum();
     let first = heap.held.first().map_or(0, |h| h.total.bytes);
     let least = (rules.least_bytes as f64)
         .max(rules.least_of_heap * first as f64)
         .max(rules.least_of_growth * gained as f64) as i64;
-    let finder = GrowthFinder { history, children: &children, rules, least, once };
+    let finder = GrowthFinder { history, children: &children, rules, least, once, at_once };
     let mut found = Vec::new();
     let mut open: Vec<u32> = if once { finder.growing(top) } else { finder.growing_within(top) };
     while let Some(place) = open.pop() {
@@ -130,6 +131,9 @@ fn growth_of_own(history: &OwnerHistory, place: u32) -> bool {
     last > first + 1
 }
 
+/// More threads of one name are no pool: they are too many themselves.
+const MOST_OF_POOL: u64 = 1_000;
+
 struct GrowthFinder<'a> {
     history: &'a OwnerHistory,
     children: &'a [Vec<u32>],
@@ -137,6 +141,8 @@ struct GrowthFinder<'a> {
     least: i64,
     /// Looks for what was filled once instead of what grows.
     once: bool,
+    /// There is one state alone, compared with nothing: all of it came at once.
+    at_once: bool,
 }
 
 impl GrowthFinder<'_> {
@@ -179,6 +185,19 @@ impl GrowthFinder<'_> {
         last >= first + 2 && last * 4 >= first * 5
     }
 
+    /// Whether the objects of a place are elements: they become more. Of one state nobody knows what became more; there they are more
+    /// than those above, which are at most `above`: of eight threads, each of which has a table, the tables are none.
+    fn fans_out(&self, place: u32, above: u64) -> bool {
+        let heads = self.history.places()[place as usize].heads_at_last();
+        self.multiplies(place, |h| h.heads) && (!self.at_once || heads >= above.saturating_mul(2))
+    }
+
+    /// Threads of a pool, in one state: what each of them keeps says more than that they are there.
+    fn is_pool(&self, place: u32) -> bool {
+        let at = &self.history.places()[place as usize];
+        self.at_once && at.name.starts_with("thread ") && at.heads_at_last() <= MOST_OF_POOL
+    }
+
     /// Whether the objects of a place are parts of those of the one above: as many more as there are more of these, and no
     /// larger than before.
     fn is_part_of_each(&self, part: u32, above: u32) -> bool {
@@ -211,12 +230,14 @@ impl GrowthFinder<'_> {
     fn follow(&self, start: u32, found: &mut Vec<(u32, Elements)>, open: &mut Vec<u32>) {
         let mut place = start;
         // Threads of one name, class loaders: what stands on top may itself become more.
-        if self.multiplies(place, |h| h.heads) && self.is_spread(place) {
+        if self.multiplies(place, |h| h.heads) && self.is_spread(place) && !self.is_pool(place) {
             found.push((place, Elements::Own));
             return;
         }
+        let mut above = 1;
         loop {
             let growth = self.growth(place);
+            above = above.max(self.history.places()[place as usize].heads_at_last());
             let mut below = self.below(place);
             below.sort_by_key(|&p| std::cmp::Reverse(self.growth(p)));
             let own = {
@@ -227,7 +248,7 @@ impl GrowthFinder<'_> {
             let fans: Vec<u32> = below
                 .iter()
                 .copied()
-                .filter(|&p| self.growth(p) > 0 && self.multiplies(p, |h| h.heads) && self.is_spread(p))
+                .filter(|&p| self.growth(p) > 0 && self.fans_out(p, above) && self.is_spread(p))
                 .collect();
             let fanned: i64 = fans.iter().map(|&p| self.growth(p)).sum::<i64>() + own.max(0);
             let best = below.first().copied().filter(|&p| self.growth(p) > 0);

@@ -188,6 +188,43 @@ fn threads_that_become_more_are_named_themselves() {
     assert_eq!((found[0].0.as_str(), &found[0].1, found[0].2), ("thread worker-#", &Elements::Own, (10, 600)));
 }
 
+/// In one state alone, which nothing is compared with.
+#[test]
+fn of_the_threads_of_a_pool_what_they_keep_is_named() {
+    for (threads, entries, expected) in [
+        (
+            8,
+            20_000,
+            (
+                "thread worker/java.lang.ThreadLocal$ThreadLocalMap/thread local com.acme.A.B/java.util.ArrayList",
+                20_000,
+            ),
+        ),
+        // One each is no collection that fills up: the deepest that has most of it is named.
+        (
+            8,
+            8,
+            (
+                "thread worker/java.lang.ThreadLocal$ThreadLocalMap/thread local com.acme.A.B/java.util.ArrayList/com.acme.Item",
+                8,
+            ),
+        ),
+        // So many are no pool.
+        (3_000, 60_000, ("thread worker", 3_000)),
+    ] {
+        let mut heap = Invented::new(2);
+        let of = |count: u64, bytes: u64| [(0, 0), (count, bytes)];
+        heap.place(0, "class com.acme.Other", &of(1, MB), 1.0);
+        let mut at = heap.place(0, "thread worker", &of(threads, threads * 100), 0.01);
+        at = heap.place(at, "java.lang.ThreadLocal$ThreadLocalMap", &of(threads, threads * 64), 0.01);
+        at = heap.place(at, "thread local com.acme.A.B", &of(0, 0), 0.0);
+        at = heap.place(at, "java.util.ArrayList", &of(threads, threads * 24), 0.01);
+        heap.place(at, "com.acme.Item", &of(entries, 20 * MB), 0.001);
+        let found = heap.points();
+        assert_eq!((found[0].0.as_str(), found[0].2.1), expected, "{found:?}");
+    }
+}
+
 #[test]
 fn a_chain_and_an_array_are_told_apart() {
     for (held, elements) in [

@@ -11,6 +11,7 @@ use super::keeping::{ClassObjects, KeeperGraph};
 use super::paths::{MergedStep, PathEnd, PathLimits, Paths, StepOf, paths, spread};
 use super::ranking::{RankedOwner, ranked_owners};
 use super::roots::{KeepingRoot, Tops, keeping_roots};
+use super::thread_locals;
 use super::ways_up::WaysUp;
 use crate::group::Grouped;
 use crate::tabular::count_text;
@@ -215,9 +216,9 @@ impl Owners {
             // The object at which the way goes on, by several ways.
             StepOf::Group => step.objects.first().map_or_else(String::new, |&o| {
                 let of = class_objects.type_of(o).map_or(StepOf::Type(self.heap.type_of(o)), |_| StepOf::Class(o));
-                of_text(&self.heap, class_objects, of)
+                of_text(&self.heap, class_objects, of, &step.objects)
             }),
-            of => of_text(&self.heap, class_objects, of),
+            of => of_text(&self.heap, class_objects, of, &step.objects),
         };
         let mut steps: Vec<OwnerStep> = found
             .steps()
@@ -356,11 +357,14 @@ fn held_below(step: &MergedStep) -> u64 {
     }
 }
 
-/// What the objects of a step are, for people.
-pub(crate) fn of_text(heap: &HeapState, class_objects: &ClassObjects, of: StepOf) -> String {
+/// What the objects of a step are, for people; of entries that hold values of a thread local, of which.
+pub(crate) fn of_text(heap: &HeapState, class_objects: &ClassObjects, of: StepOf, objects: &[ObjectId]) -> String {
     match of {
         StepOf::Group => "the group".to_owned(),
-        StepOf::Type(t) => heap.types()[t.0 as usize].name.to_string(),
+        StepOf::Type(t) => {
+            let name = &heap.types()[t.0 as usize].name;
+            thread_locals::common(heap, objects).map_or_else(|| name.to_string(), |local| format!("{name} ({local})"))
+        }
         StepOf::Class(o) => {
             let class = class_objects.type_of(o).map_or("?", |t| &heap.types()[t.0 as usize].name);
             format!("class {class}")

@@ -36,6 +36,11 @@ impl PlaceOverTime {
         bytes(self.held.last()) - bytes(self.held.first())
     }
 
+    /// How many of its objects are no insides of others there, at the last time.
+    pub(super) fn heads_at_last(&self) -> u64 {
+        self.held.last().map_or(0, |held| held.heads)
+    }
+
     /// The object that retains most of those there at the last time, and how many bytes.
     pub fn largest(&self) -> Option<(ObjectId, u64)> {
         self.held.last()?.largest

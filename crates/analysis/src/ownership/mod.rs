@@ -6,6 +6,7 @@
 //! | `folding` | which objects are the insides of others: the table and entries of a map |
 //! | `names` | what owners are called: classes with their static fields, threads with their methods, types |
 //! | `owner` | the owner of every object of a heap state, as a tree of names |
+//! | `thread_locals` | what the variables are called whose values threads keep |
 //! | `shared` | who keeps together what no object owns alone |
 //! | `places` | such a tree without the objects: what is compared, and kept in the cache |
 //! | `history` | such trees over time, matched by names |
@@ -56,6 +57,7 @@ pub(crate) mod roots;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod thread_locals;
 mod ways;
 mod ways_up;
 #[cfg(test)]

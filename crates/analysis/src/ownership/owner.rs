@@ -11,6 +11,7 @@ use super::folding::Folding;
 use super::names::{best_root, class_name, root_names, static_field, static_name, type_name};
 use super::places::OwnerPlaces;
 use super::shared::{self, SharedOwners};
+use super::thread_locals;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepGraph};
 use memory_city_heap::progress::Progress;
@@ -130,6 +131,9 @@ pub(super) struct Builder<'a> {
     learnt: FxHashMap<(u32, TypeId, TypeId), (u32, bool)>,
     /// From the node of an owner and those who share what it owns to the node of that.
     named: FxHashMap<(u32, (shared::Sharers, u32)), u32>,
+    /// The type of what holds values of thread locals, and from the node of a table and a variable to its place.
+    entries: Option<TypeId>,
+    thread_locals: FxHashMap<(u32, Option<ObjectId>), u32>,
     pub(super) shared: SharedOwners,
     /// The class that an object is, for class objects.
     pub(super) class_of: FxHashMap<ObjectId, TypeId>,
@@ -174,6 +178,8 @@ impl<'a> Builder<'a> {
             heads: BitSet::new(heap.object_count()),
             learnt: FxHashMap::default(),
             named: FxHashMap::default(),
+            entries: thread_locals::entries(heap),
+            thread_locals: FxHashMap::default(),
             shared: SharedOwners::new(heap.object_count()),
             class_of: FxHashMap::default(),
         };
@@ -324,6 +330,9 @@ impl<'a> Builder<'a> {
             });
         }
         let (of, by) = (self.heap.type_of(o), self.heap.type_of(d));
+        if self.entries == Some(by) && self.heap.type_of(o) != by {
+            return OwnerSpot::Below(self.thread_local(node, d));
+        }
         let key = (node, by, of);
         if let Some(&(node, is_head)) = self.learnt.get(&key) {
             return OwnerSpot::Known(node, is_head);
@@ -334,6 +343,17 @@ impl<'a> Builder<'a> {
         };
         self.learnt.insert(key, place);
         OwnerSpot::Known(place.0, place.1)
+    }
+
+    /// The place of what a thread keeps in one of its variables, below that of its table.
+    fn thread_local(&mut self, node: u32, entry: ObjectId) -> u32 {
+        let variable = thread_locals::variable(self.heap, entry);
+        if let Some(&place) = self.thread_locals.get(&(node, variable)) {
+            return place;
+        }
+        let place = self.child_named(node, &thread_locals::name(self.heap, variable));
+        self.thread_locals.insert((node, variable), place);
+        place
     }
 
     /// The class that an object is.

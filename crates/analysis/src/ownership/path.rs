@@ -2,6 +2,7 @@
 
 use super::filling::{Filled, Filling};
 use super::names::{best_root, type_name};
+use super::thread_locals;
 use crate::timeline::History;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{KeepGraph, KeepRules, ShortestPaths};
@@ -153,7 +154,10 @@ fn path(
         .iter()
         .enumerate()
         .map(|(i, &o)| {
-            let own = || type_name(&heap.types()[heap.type_of(o).0 as usize]).to_owned();
+            let own = || {
+                let name = type_name(&heap.types()[heap.type_of(o).0 as usize]);
+                thread_locals::common(heap, &[o]).map_or_else(|| name.to_owned(), |local| format!("{name} ({local})"))
+            };
             let of = match heap.is_class_object(o) {
                 true => class(o).unwrap_or_else(own),
                 false => own(),

@@ -143,7 +143,7 @@ impl GroupWays {
                 (0, _) => None,
                 _ => most_frequent_node(&heap, &grouped, &step.objects, &place),
             },
-            of: if at == 0 { String::new() } else { of_text(&heap, &class_objects, step.of) },
+            of: if at == 0 { String::new() } else { of_text(&heap, &class_objects, step.of, &step.objects) },
             field: found.fields.text(&step.references),
             objects: step.objects.len() as u64,
             reached: step.reached,

@@ -1,0 +1,47 @@
+//! What thread locals are called: a value that a thread keeps hangs on an entry that says of which variable it is, and the variable
+//! on the static field, or the object, that has it.
+
+use super::names::type_name;
+use memory_city_heap::{HeapState, ObjectId, RootKind, TypeId};
+
+/// What holds the value of a thread local, in a table of its thread.
+const ENTRY: &str = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
+
+/// The type of what holds values of thread locals.
+pub(super) fn entries(heap: &HeapState) -> Option<TypeId> {
+    heap.types().iter().position(|t| &*t.name == ENTRY).map(|t| TypeId(t as u32))
+}
+
+/// The variable whose value an entry holds; `None` where it is gone: nobody will ever ask for the value again.
+pub(super) fn variable(heap: &HeapState, entry: ObjectId) -> Option<ObjectId> {
+    heap.referents().of(entry).map(|referent| referent.to)
+}
+
+/// What a variable is called: `thread local com.acme.Context.CURRENT` where a static field has it; by the class of what has it
+/// otherwise, or its own where that says more. The same from run to run.
+pub(super) fn name(heap: &HeapState, variable: Option<ObjectId>) -> String {
+    let Some(variable) = variable else { return "thread local that is gone".to_owned() };
+    let fields = heap.roots_of(variable).filter(|root| root.kind == RootKind::StaticField);
+    if let Some(field) = fields.map(|root| &*root.detail).min() {
+        return format!("thread local {field}");
+    }
+    let class = |o: ObjectId| type_name(&heap.types()[heap.type_of(o).0 as usize]);
+    let own = class(variable);
+    let holders = heap.referrers(variable).iter().copied();
+    let holders = holders.filter(|&o| !heap.referents().holds(o) && !heap.is_class_object(o));
+    match holders.map(class).min() {
+        Some(holder) if own.starts_with("java.lang.") => format!("thread local of {holder}"),
+        _ => format!("thread local {own}"),
+    }
+}
+
+/// The same for some objects, where they are entries of one variable.
+pub(super) fn common(heap: &HeapState, objects: &[ObjectId]) -> Option<String> {
+    let (&first, rest) = objects.split_first()?;
+    let of = heap.type_of(first);
+    if &*heap.types()[of.0 as usize].name != ENTRY {
+        return None;
+    }
+    let it = variable(heap, first);
+    rest.iter().all(|&o| heap.type_of(o) == of && variable(heap, o) == it).then(|| name(heap, it))
+}

@@ -4,7 +4,7 @@
 //! A dump is unlinked as soon as it is open: nothing of it stays behind, whatever happens to this process.
 
 use memory_city_agent::folder::WalkNote;
-use memory_city_formats::hprof;
+use memory_city_formats::hprof::{self, HeldDump};
 use memory_city_formats::wire::{SavedWalk, SeenWalk, WalkStream};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
@@ -74,7 +74,7 @@ impl WalkTaker {
             let _ = std::fs::remove_file(&dump);
             let numbers = Input::open(&WalkNote::numbers(&self.folder, number), progress).ok();
             let _ = std::fs::remove_file(WalkNote::numbers(&self.folder, number));
-            let taken = input.and_then(|input| self.one(number, &input, numbers.as_ref(), progress));
+            let taken = input.and_then(|input| self.one(number, input, numbers.as_ref(), progress));
             let _ = std::fs::remove_file(WalkNote::file(&self.folder, number));
             match taken {
                 Ok(SavedWalk::Written { objects }) => {
@@ -90,7 +90,7 @@ impl WalkTaker {
         }
     }
 
-    fn one(&mut self, number: u64, input: &Input, numbers: Option<&Input>, progress: &Progress) -> Result<SavedWalk> {
+    fn one(&mut self, number: u64, input: Input, numbers: Option<&Input>, progress: &Progress) -> Result<SavedWalk> {
         let file = WalkNote::file(&self.folder, number);
         let text = std::fs::read_to_string(&file).map_err(|e| Error::io(&file, e))?;
         let note = WalkNote::parse(&text).ok_or_else(|| Error::Unusable {
@@ -99,7 +99,7 @@ impl WalkTaker {
         })?;
         let numbers = || WalkNote::parse_numbers(numbers.map_or(&[], |input| input.bytes()));
         let handles = note.links.iter().copied().chain(numbers()).map(|object| object.handle()).collect();
-        let (heap, held) = hprof::load_held(input, &handles, progress)?;
+        let HeldDump { heap, held, fields } = hprof::load_walk(input, &handles, progress)?;
         let mut samples: Vec<_> =
             note.links.iter().filter_map(|link| Some((*held.get(&link.handle())?, link.number))).collect();
         samples.sort_unstable();
@@ -126,6 +126,7 @@ impl WalkTaker {
         let seen = SeenWalk {
             samples: &samples,
             identities: &identities,
+            fields: Some(&fields),
             pause: Some(note.end.saturating_sub(note.start)),
             unlinked: (note.links.len() - samples.len()) as u64,
             unlinked_classes: lost_classes as u64,

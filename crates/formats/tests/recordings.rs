@@ -1,6 +1,7 @@
 //! Recordings in our own format: what is converted to them is the same heap, what was sampled is a share and nothing more,
 //! and what is cut or damaged is shown as far as it goes.
 
+use memory_city_formats::values::{FieldValue, ObjectRecord, ReferencePlace};
 use memory_city_formats::{HeapSeries, LifeEvent, LifeStep, open, wire};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind, TypeId};
@@ -79,6 +80,60 @@ fn assert_same(from: &HeapState, to: &HeapState, what: &str) {
     assert_eq!(mirrors(from), mirrors(to), "{what}");
 }
 
+/// From the class of who refers to that of what is referred to, by which field.
+type NamedFields = std::collections::BTreeSet<(String, String, String)>;
+
+/// Of some states of a series one by one, what a recording says that was made of it.
+fn assert_fields(from: &dyn HeapSeries, to: &HeapState, states: &[usize], what: &str) {
+    let class = |heap: &HeapState, o: ObjectId| heap.types()[heap.type_of(o).0 as usize].name.clone();
+    let mut there = NamedFields::new();
+    for &state in states {
+        let values = from.values(state, &Progress::new()).expect("a dump").expect("values");
+        let heap = values.heap();
+        let found = std::sync::Mutex::new(&mut there);
+        let visit = |o: ObjectId, record: &ObjectRecord<'_>| {
+            let ObjectRecord::Instance(fields) = record else { return };
+            for field in fields.iter() {
+                if let FieldValue::Object(held) = field.value {
+                    let named = (class(heap, o), class(heap, held), field.name.to_string());
+                    found.lock().expect("a set").insert(named);
+                }
+            }
+        };
+        values.scan(None, &visit, &Progress::new()).expect("a scan");
+        // What the recording says of a reference holds for each of them.
+        let instances = heap.objects().filter(|o| heap.array_length(*o).is_none() && !heap.is_class_object(*o));
+        let pairs: Vec<_> = instances.flat_map(|o| heap.references(o).iter().map(move |r| (o, *r))).collect();
+        let places = values.reference_places(&pairs, &Progress::new()).expect("places");
+        let mut alone = 0;
+        for (&(o, held), place) in pairs.iter().zip(places) {
+            let Some(ReferencePlace::Field { name, .. }) = place else { continue };
+            let of = |o: ObjectId| {
+                let at = to.types().iter().position(|t| {
+                    *t.name == class(heap, o) && t.loader == heap.types()[heap.type_of(o).0 as usize].loader
+                });
+                TypeId(at.expect("the class is there too") as u32)
+            };
+            if states.len() == 1 {
+                let fields = to.reference_fields().between(of(o), of(held));
+                assert!(fields.contains(&name), "{what}: {} has {name} among {fields:?}", class(heap, o));
+                if let [field] = fields {
+                    assert_eq!(to.field_between(o, held).as_ref(), Some(&field.to_string()), "{what}");
+                    alone += 1;
+                }
+            }
+        }
+        assert!(states.len() > 1 || alone > 0, "{what}: none is told for sure");
+    }
+    let name = |of: TypeId| to.types()[of.0 as usize].name.clone();
+    let said = to
+        .reference_fields()
+        .all()
+        .into_iter()
+        .flat_map(|((from, to), fields)| fields.iter().map(move |field| (name(from), name(to), field.to_string())));
+    assert_eq!(said.collect::<NamedFields>(), there, "{what}");
+}
+
 fn written(folder: &Path, name: &str, bytes: Vec<u8>) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, bytes).expect("written");
@@ -98,6 +153,7 @@ fn dumps_come_back_object_for_object() {
         let (from, to, _) = converted(&[path], None);
         let load = |series: &dyn HeapSeries| series.load(0, &Progress::new()).expect("a heap");
         assert_same(&load(&*from), &load(&*to), name);
+        assert_fields(&*from, &load(&*to), &[0], name);
         assert_eq!((&from.points()[0].label, from.points()[0].millis), (&to.points()[0].label, to.points()[0].millis));
     }
 }
@@ -139,6 +195,11 @@ fn a_series_of_real_dumps_comes_back_and_is_smaller() {
         assert_same(&load(&*from), &load(&*to), &path.display().to_string());
         assert_eq!(from.points()[i].millis, to.points()[i].millis);
     }
+    // All walks say what any of them says, of the classes that they have; the last one has all.
+    let last = to.load(paths.len() - 1, &Progress::new()).expect("a heap");
+    assert_fields(&*from, &last, &[0, 1, 2], "three dumps");
+    let (from, to, _) = converted(&paths[2..], None);
+    assert_fields(&*from, &to.load(0, &Progress::new()).expect("a heap"), &[0], "a real dump");
     let packed: u64 = paths.iter().map(|path| std::fs::metadata(path).expect("a file").len()).sum();
     assert!(bytes < packed, "{bytes} bytes instead of {packed}");
 }

@@ -39,6 +39,7 @@ pub mod ownership;
 pub mod prefetch;
 pub mod progress;
 mod reach;
+mod reference_fields;
 mod referents;
 mod roots;
 mod state;
@@ -55,6 +56,7 @@ pub use infer::{Inference, InferredReference};
 pub use origin::{
     AllocationSite, Allocator, CohortFacts, Facts, Identity, Life, ObjectIds, Origin, Origins, SpaceKind, ThreadId,
 };
+pub use reference_fields::{FieldsBetween, ReferenceFields};
 pub use referents::{Referent, Referents, Strength};
 pub use roots::{Root, RootKind};
 pub use state::{HeapColumns, HeapState};

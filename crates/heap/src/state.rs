@@ -4,7 +4,8 @@ use crate::error::Warning;
 use crate::reach::Search;
 use crate::{
     AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, InferredReference, Life, Loaders, NO_LENGTH,
-    ObjectId, ObjectIds, ObjectParts, Origins, Referents, Root, TypeId, TypeKind, TypeSizes, roots::RootsByObject,
+    ObjectId, ObjectIds, ObjectParts, Origins, ReferenceFields, Referents, Root, TypeId, TypeKind, TypeSizes,
+    roots::RootsByObject,
 };
 use std::sync::OnceLock;
 
@@ -51,6 +52,8 @@ pub struct HeapState {
     reachable: OnceLock<BitSet>,
     totals: OnceLock<(Amount, Amount)>,
     inferred: Vec<InferredReference>,
+    /// Empty where the source knows fields object by object, or not at all.
+    reference_fields: ReferenceFields,
     /// The types that have objects of odd sizes: most have none, and the question is asked of all objects.
     odd_types: BitSet,
     /// The type of the objects that stand for types.
@@ -88,8 +91,15 @@ impl HeapState {
             reachable: reachable.map(OnceLock::from).unwrap_or_default(),
             totals: OnceLock::new(),
             inferred,
+            reference_fields: ReferenceFields::default(),
             roots_by_object: OnceLock::new(),
         }
+    }
+
+    /// The same with what is known of the fields that hold references.
+    pub fn with_reference_fields(mut self, fields: ReferenceFields) -> HeapState {
+        self.reference_fields = fields;
+        self
     }
 
     /// The object that stands for a type (its class mirror), where the source has one.
@@ -269,6 +279,20 @@ impl HeapState {
     pub fn inferred_field(&self, from: ObjectId, to: ObjectId) -> Option<&'static str> {
         let at = self.inferred.partition_point(|r| (r.from, r.to) < (from, to));
         self.inferred.get(at).filter(|r| (r.from, r.to) == (from, to)).map(|r| r.field)
+    }
+
+    /// Which fields hold objects of which types, where that was found out.
+    pub fn reference_fields(&self) -> &ReferenceFields {
+        &self.reference_fields
+    }
+
+    /// The field by which an instance refers to another object, for people: `value`, or `first or last` where it is one of these;
+    /// `None` where that is not known. Of class objects [`HeapState::roots_of`] says more.
+    pub fn field_between(&self, from: ObjectId, to: ObjectId) -> Option<String> {
+        if let Some(field) = self.inferred_field(from, to) {
+            return Some(field.to_owned());
+        }
+        self.reference_fields.text(self, from, to)
     }
 
     /// How many references there are.

@@ -132,6 +132,7 @@ kinds! {
     FRAMES = 5 "stack frames",
     THREADS = 6 "threads",
     ORIGINS = 7 "origins",
+    FIELDS = 8 "fields of references",
     RUN = 16 "run",
     GCS = 17 "collections",
     SAMPLES = 18 "samples",

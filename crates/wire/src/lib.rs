@@ -74,9 +74,9 @@ pub use index::{IndexEntry, index_of};
 pub use names::TraceTables;
 pub use objects::{ObjectColumns, WalkObject};
 pub use rows::{
-    ClassRow, CohortRow, CollectionKind, CountRow, DeathRow, Decoded, EndRow, FrameRow, GcRow, GcScope, LoaderRow,
-    LossReason, LossRow, MethodRow, ObjectNaming, OldSamplesRow, OriginRow, ReferentStrength, RunRow, SampleRow,
-    SettingRow, StringRow, ThreadRow, TraceRow, WEIGHT_ONE, WalkEndRow, WalkIdentityRow, WalkInferredRow,
+    ClassRow, CohortRow, CollectionKind, CountRow, DeathRow, Decoded, EndRow, FieldRow, FrameRow, GcRow, GcScope,
+    LoaderRow, LossReason, LossRow, MethodRow, ObjectNaming, OldSamplesRow, OriginRow, ReferentStrength, RunRow,
+    SampleRow, SettingRow, StringRow, ThreadRow, TraceRow, WEIGHT_ONE, WalkEndRow, WalkIdentityRow, WalkInferredRow,
     WalkMirrorRow, WalkReferenceRow, WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow,
 };
 pub use walk::WalkWriter;

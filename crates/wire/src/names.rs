@@ -4,7 +4,7 @@
 //! however long it is.
 
 use crate::error::WireResult;
-use crate::rows::{ClassRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow, TraceRow};
+use crate::rows::{ClassRow, FieldRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow, TraceRow};
 use crate::writer::TraceWriter;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -23,6 +23,8 @@ pub struct TraceTables {
     classes: u32,
     threads: u32,
     origins: u32,
+    /// Fields by the classes of who refers and of what is referred to; a string each.
+    fields: HashMap<(u32, u32), Vec<Option<u32>>>,
     left_out: u64,
     new: NewRows,
 }
@@ -37,6 +39,7 @@ struct NewRows {
     frames: Vec<FrameRow>,
     threads: Vec<ThreadRow>,
     origins: Vec<OriginRow>,
+    fields: Vec<FieldRow>,
 }
 
 impl TraceTables {
@@ -52,6 +55,7 @@ impl TraceTables {
             classes: 0,
             threads: 0,
             origins: 0,
+            fields: HashMap::new(),
             left_out: 0,
             new: NewRows::default(),
         }
@@ -191,6 +195,22 @@ impl TraceTables {
         id
     }
 
+    /// Adds the fields by which objects of a class refer to objects of another. Beyond `most` pairs of classes nothing is known of a pair.
+    pub fn fields<'n>(&mut self, from: u32, to: u32, names: impl IntoIterator<Item = &'n str>) {
+        if self.fields.len() >= self.most && !self.fields.contains_key(&(from, to)) {
+            self.left_out = self.left_out.saturating_add(1);
+            return;
+        }
+        for name in names {
+            let field = self.string(name);
+            let known = self.fields.entry((from, to)).or_default();
+            if !known.contains(&field) {
+                known.push(field);
+                self.new.fields.push(FieldRow { from, to, field });
+            }
+        }
+    }
+
     /// Writes what is new, each table before those that use it. To be called before anything that uses the numbers is
     /// written. What cannot be written stays, for another try.
     ///
@@ -211,6 +231,7 @@ impl TraceTables {
         write(writer, &mut self.new.methods)?;
         write(writer, &mut self.new.frames)?;
         write(writer, &mut self.new.threads)?;
-        write(writer, &mut self.new.origins)
+        write(writer, &mut self.new.origins)?;
+        write(writer, &mut self.new.fields)
     }
 }

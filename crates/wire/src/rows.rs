@@ -13,7 +13,7 @@ pub use events::{
     CohortRow, CollectionKind, CountRow, DeathRow, EndRow, GcRow, GcScope, LossReason, LossRow, OldSamplesRow, RunRow,
     SampleRow, SettingRow, WEIGHT_ONE,
 };
-pub use tables::{ClassRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow};
+pub use tables::{ClassRow, FieldRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow};
 pub use walks::{
     ObjectNaming, ReferentStrength, WalkEndRow, WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkReferenceRow,
     WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow,

@@ -47,6 +47,7 @@ fn all_kinds() -> Vec<KindOfRows> {
         kind_of::<FrameRow>(),
         kind_of::<ThreadRow>(),
         kind_of::<OriginRow>(),
+        kind_of::<FieldRow>(),
         kind_of::<RunRow>(),
         kind_of::<GcRow>(),
         kind_of::<SampleRow>(),
@@ -818,6 +819,37 @@ fn names_get_a_number_each_once() {
     assert_eq!(tables.frame(Some(outer), method, Some(3)), Some(inner));
     assert_eq!(tables.string("c"), Some(2));
     assert_eq!((tables.string("d"), tables.left_out()), (None, 1));
+}
+
+#[test]
+fn fields_are_written_once_and_of_a_pair_of_classes_all_or_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("fields.mcity");
+    let mut writer = TraceWriter::create_file(&path, TraceOptions::default()).expect("a writer");
+    let mut tables = TraceTables::new(3);
+    for names in [&["first", "last"][..], &["last"], &["next"], &["one too many"]] {
+        tables.fields(7, 8, names.iter().copied());
+        tables.write_new(&mut writer).expect("written");
+    }
+    for other in 0..4 {
+        tables.fields(other, 8, ["first"]);
+    }
+    tables.write_new(&mut writer).expect("written");
+    // A name, and two pairs of classes.
+    assert_eq!(tables.left_out(), 3);
+    writer.finish("done").expect("ended");
+    let bytes = std::fs::read(&path).expect("the file");
+    let mut rows: Vec<FieldRow> = Vec::new();
+    for piece in PartReader::new(&path, &bytes).expect("a part") {
+        if let Piece::Chunk(chunk) = piece
+            && chunk.kind() == ChunkKind::FIELDS
+        {
+            rows.extend(chunk.rows::<FieldRow>().expect("rows").rows);
+        }
+    }
+    let told: Vec<_> = rows.iter().map(|row| (row.from, row.to, row.field)).collect();
+    let expected = [(7, 8, Some(0)), (7, 8, Some(1)), (7, 8, Some(2)), (7, 8, None), (0, 8, Some(0)), (1, 8, Some(0))];
+    assert_eq!(told, expected);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::Findings;
 use super::object_rows::{told_cells, told_columns};
 use super::objects::{address_text, class_or_type, text_cell, type_name};
 use crate::inspection::{BYTES_IN_A_ROW, NO_VALUES, RootWay, hexadecimal};
+use crate::ownership::fields::{Pair, ReferenceName, name_in_heap};
 use crate::ownership::keeping::ClassObjects;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::Unit;
@@ -43,13 +44,7 @@ impl OneObject<'_> {
         referrers.dedup();
         let referrers_left = referrers.len().saturating_sub(self.top);
         referrers.truncate(self.top);
-        let places = match &self.values {
-            Some(values) => {
-                let pairs: Vec<_> = referrers.iter().map(|&from| (from, o)).collect();
-                values.reference_places(&pairs, progress)?
-            }
-            None => vec![None; referrers.len()],
-        };
+        let places = self.places(&referrers.iter().map(|&from| (from, o)).collect::<Vec<_>>(), progress)?;
         let mut named: Vec<ObjectId> = vec![o];
         named.extend(contents.iter().filter_map(|row| row.object));
         named.extend(&referrers);
@@ -93,7 +88,7 @@ impl OneObject<'_> {
         });
         let contents: Vec<Row> = contents.collect();
         let referring = referrers.iter().zip(places).map(|(&from, place)| {
-            let mut cells = vec![text_cell(place.map(|p| p.to_string()))];
+            let mut cells = vec![text_cell(place)];
             cells.extend(told_cells(heap, from, next()));
             Row { cells, ..Row::default() }
         });
@@ -159,6 +154,16 @@ impl OneObject<'_> {
         })
     }
 
+    /// By which field or element the first object of each pair refers to the second, as far as the input knows.
+    fn places(&self, pairs: &[Pair], progress: &Progress) -> Result<Vec<Option<String>>> {
+        Ok(match self.values {
+            Some(values) => {
+                values.reference_places(pairs, progress)?.into_iter().map(|place| Some(place?.to_string())).collect()
+            }
+            None => pairs.iter().map(|&pair| name_in_heap(self.heap, pair).map(ReferenceName::text)).collect(),
+        })
+    }
+
     /// A way from a root to it: the root, then an object a row. Of a long one the ends, and how many are between.
     fn path(&self, progress: &Progress) -> Result<Vec<Row>> {
         let heap = self.heap;
@@ -172,10 +177,7 @@ impl OneObject<'_> {
         };
         let shown = || (0..head).chain(tail..way.objects.len());
         let pairs: Vec<_> = shown().filter(|&i| i > 0).map(|i| (way.objects[i - 1], way.objects[i])).collect();
-        let places = match self.values {
-            Some(values) => values.reference_places(&pairs, progress)?,
-            None => vec![None; pairs.len()],
-        };
+        let places = self.places(&pairs, progress)?;
         let class_objects = ClassObjects::new(heap);
         let mut places = places.into_iter();
         let mut rows =
@@ -188,7 +190,7 @@ impl OneObject<'_> {
             let place = if i == 0 { None } else { places.next().flatten() };
             let o = way.objects[i];
             let cells = vec![
-                text_cell(place.map(|place| place.to_string())),
+                text_cell(place),
                 Cell::Text(class_or_type(heap, &class_objects, o)),
                 Cell::Text(address_text(heap, o)),
             ];
@@ -203,7 +205,7 @@ impl OneObject<'_> {
         let Some(values) = &self.values else {
             let all = heap.references(self.chosen);
             let row = |&o: &ObjectId| ContentRow {
-                place: String::new(),
+                place: name_in_heap(heap, (self.chosen, o)).map_or_else(String::new, ReferenceName::text),
                 class: String::new(),
                 value: String::new(),
                 object: Some(o),

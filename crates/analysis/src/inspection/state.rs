@@ -256,8 +256,8 @@ impl<'s> InspectedHeap<'s> {
 }
 
 /// Why there may be no values, for people.
-pub const NO_VALUES: &str = "The input records which object refers to which, not what fields hold: names of fields, texts \
-    and numbers take a heap dump";
+pub const NO_VALUES: &str = "The input records which object refers to which, not what fields hold: texts and numbers take \
+    a heap dump";
 
 /// A root, for people: what it is, and where.
 pub(super) fn root_text(root: &Root) -> String {

@@ -2,6 +2,7 @@
 //! there is room.
 
 use super::state::InspectedHeap;
+use crate::ownership::fields::{ReferenceName, name_in_heap};
 use memory_city_formats::values::TextLimits;
 use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
@@ -87,7 +88,8 @@ impl ToldValues {
 
 impl ToldRequest {
     /// Reads the answers: up to four scans of the parts of the input in which the objects lie, see
-    /// [`HeapValues::scan`](memory_city_formats::values::HeapValues::scan). Where the input has no values, nothing is said.
+    /// [`HeapValues::scan`](memory_city_formats::values::HeapValues::scan). Where the input has no
+    /// values, nothing is said but what the heap state knows of fields.
     ///
     /// # Errors
     /// When the input cannot be read again, or the work was cancelled.
@@ -95,9 +97,11 @@ impl ToldRequest {
         progress.begin("Reading values", 0);
         let ToldRequest { texts, places } = self;
         let Some(values) = inspected.values(progress)? else {
+            let heap = inspected.heap();
+            let place = |pair| (pair, name_in_heap(heap, pair).map(ReferenceName::text));
             return Ok(ToldAnswers {
                 texts: texts.into_iter().map(|o| (o, None)).collect(),
-                places: places.into_iter().map(|pair| (pair, None)).collect(),
+                places: places.into_iter().map(place).collect(),
             });
         };
         let found = match texts.is_empty() {

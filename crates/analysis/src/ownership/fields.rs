@@ -14,6 +14,17 @@ pub(crate) enum ReferenceName {
     Element(Option<u32>),
 }
 
+impl ReferenceName {
+    /// For people: `persons`, `[3]`, `[*]`.
+    pub fn text(self) -> String {
+        match self {
+            ReferenceName::Field(field) => field,
+            ReferenceName::Element(Some(index)) => format!("[{index}]"),
+            ReferenceName::Element(None) => "[*]".to_owned(),
+        }
+    }
+}
+
 /// From an object to one that it refers to.
 pub(crate) type Pair = (ObjectId, ObjectId);
 
@@ -34,13 +45,13 @@ impl FieldNames for HeapState {
     }
 }
 
-fn name_in_heap(heap: &HeapState, (from, to): Pair) -> Option<ReferenceName> {
+pub(crate) fn name_in_heap(heap: &HeapState, (from, to): Pair) -> Option<ReferenceName> {
     let of = &heap.types()[heap.type_of(from).0 as usize];
     if of.kind == TypeKind::ObjectArray {
         return Some(ReferenceName::Element(None));
     }
-    if let Some(field) = heap.inferred_field(from, to) {
-        return Some(ReferenceName::Field(field.to_owned()));
+    if let Some(field) = heap.field_between(from, to) {
+        return Some(ReferenceName::Field(field));
     }
     if heap.is_class_object(from) {
         let mut fields = heap.roots_of(to).filter(|root| root.kind == RootKind::StaticField);

@@ -35,6 +35,7 @@ use segment::{ClassRecord, RootRecord};
 use values::DumpTables;
 pub use values::values;
 
+use crate::values::{HeapValues, RecordTables};
 use ahash::AHashMap;
 use census::Census;
 use classes::ClassTable;
@@ -42,7 +43,8 @@ use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
-    AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, Inference, ObjectId, Referents, RootKind, TypeKind,
+    AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, Inference, ObjectId, ReferenceFields, Referents,
+    RootKind, TypeKind,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
@@ -104,6 +106,28 @@ pub fn load_held(
     let (heap, _, held) = load_without(input, DumpLimits::default(), Reading::default(), handles, progress)?;
     let found = held.into_iter().filter_map(|(handle, address)| Some((handle, heap.object_at(address)?))).collect();
     Ok((heap, found))
+}
+
+/// A dump that a recorder had taken, as [`load_held`] reads it.
+pub struct HeldDump {
+    /// The heap state.
+    pub heap: Arc<HeapState>,
+    /// By handle: the object.
+    pub held: FxHashMap<u64, ObjectId>,
+    /// Which fields hold objects of which types: what a walk keeps of the dump's records.
+    pub fields: ReferenceFields,
+}
+
+/// As [`load_held`], with the names of fields. Costs a second look at the records.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_walk(input: Input, handles: &FxHashSet<u64>, progress: &Progress) -> Result<HeldDump> {
+    let (heap, tables, held) = load_without(&input, DumpLimits::default(), Reading::default(), handles, progress)?;
+    let held = held.into_iter().filter_map(|(handle, address)| Some((handle, heap.object_at(address)?))).collect();
+    let heap = Arc::new(heap);
+    let fields = HeapValues::new(Arc::clone(&heap), Arc::new(tables).open(input)?).reference_fields(progress)?;
+    Ok(HeldDump { heap, held, fields })
 }
 
 /// As [`load_within`], and what is needed to find the values of objects later.

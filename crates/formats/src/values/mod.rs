@@ -7,6 +7,7 @@
 //! | `record` | what the source says of one object, without copying it |
 //! | `details` | the same for a few objects, copied |
 //! | `places` | by which field one object refers to another |
+//! | `held` | the same of all objects of a type |
 //! | `text` | objects as people read them: strings, boxed values, enums |
 //! | `threads` | threads, their stacks, and what variables hold |
 //!
@@ -14,6 +15,7 @@
 //! for each GB that it has to look at. So ask once for many objects, not often for one. Nothing here groups or counts.
 
 mod details;
+mod held;
 mod layout;
 mod places;
 mod record;

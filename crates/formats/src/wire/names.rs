@@ -1,7 +1,9 @@
 //! The tables of a stream: what its chunks name by numbers. What was lost with a damaged chunk has a name that says so.
 
 use ahash::AHashMap;
-use memory_city_wire::{ClassRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow, TraceTables};
+use memory_city_wire::{
+    ClassRow, FieldRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow, TraceTables,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,6 +17,7 @@ pub(super) struct StreamTables {
     pub(super) frames: AHashMap<u32, FrameRow>,
     pub(super) threads: AHashMap<u32, ThreadRow>,
     pub(super) origins: AHashMap<u32, OriginRow>,
+    pub(super) fields: Vec<FieldRow>,
 }
 
 /// Longer stacks are cut: a chain of frames that comes back to itself would have no end.

@@ -60,6 +60,10 @@ pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: 
     for &point in points {
         progress.check()?;
         let heap = series.load(point, progress)?;
+        let fields = match series.values(point, progress)? {
+            Some(values) => Some(values.reference_fields(progress)?),
+            None => None,
+        };
         let info = &series.points()[point];
         progress.begin(format!("Writing {}", info.label), heap.object_count() as u64);
         let since = if is_trace { info.millis } else { info.millis - first };
@@ -71,7 +75,8 @@ pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: 
             taken: (!is_trace).then_some(info.millis),
             ..WalkStartRow::default()
         };
-        saver.walk(&heap, start, &SeenWalk::default(), progress)?;
+        let seen = SeenWalk { fields: fields.as_ref(), ..SeenWalk::default() };
+        saver.walk(&heap, start, &seen, progress)?;
         // All states of a trace have its types: any of them tells their numbers.
         if is_trace && points.last() == Some(&point) {
             classes = saver.classes(&heap);
@@ -100,7 +105,8 @@ fn left_out(series: &dyn HeapSeries, points: &[usize]) -> Vec<String> {
     }
     if series.recording().is_none() {
         all.push(
-            "the values of fields and of primitive arrays, and the names of the fields that hold references".into(),
+            "the values of fields and of primitive arrays, and which of several fields holds an object of a class"
+                .into(),
         );
     }
     let warnings = series.warnings().len();
@@ -312,6 +318,10 @@ impl Saver {
         let origins = self.origins(heap, progress)?;
         let keys = ObjectKeys::of(heap);
         let details: Vec<Option<u32>> = heap.roots().iter().map(|root| self.tables.string(&root.detail)).collect();
+        for ((from, to), names) in seen.fields.unwrap_or(heap.reference_fields()).all() {
+            let [from, to] = [from, to].map(|of| classes[of.0 as usize]);
+            self.tables.fields(from, to, names.iter().map(|name| &**name));
+        }
         let hidden = heap.inferred_references();
         let hidden_names: Vec<u32> = hidden.iter().map(|r| self.tables.string(r.field).unwrap_or(0)).collect();
         self.tables.write_new(&mut self.writer).map_err(error_of)?;

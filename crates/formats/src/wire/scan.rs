@@ -10,9 +10,9 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{
-    Chunk, ChunkKind, ClassRow, CohortRow, CountRow, DeathRow, EndRow, FrameRow, GcRow, LoaderRow, LossReason, LossRow,
-    MethodRow, OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow, SettingRow, StringRow,
-    ThreadRow, TraceRow, WalkEndRow, WalkStartRow, WireError, WireResult,
+    Chunk, ChunkKind, ClassRow, CohortRow, CountRow, DeathRow, EndRow, FieldRow, FrameRow, GcRow, LoaderRow,
+    LossReason, LossRow, MethodRow, OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow,
+    SettingRow, StringRow, ThreadRow, TraceRow, WalkEndRow, WalkStartRow, WireError, WireResult,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -244,6 +244,13 @@ impl Scan {
             }
             ChunkKind::ORIGINS => {
                 tables.origins.extend(rows::<OriginRow>(chunk, trouble)?.into_iter().map(|r| (r.id, r)));
+            }
+            // Each part repeats them.
+            ChunkKind::FIELDS => {
+                let known = &mut tables.fields;
+                known.extend(rows::<FieldRow>(chunk, trouble)?);
+                known.sort_unstable_by_key(|row| (row.from, row.to, row.field));
+                known.dedup();
             }
             ChunkKind::RUN => {
                 self.run.extend(rows::<RunRow>(chunk, trouble)?.into_iter().map(|r| (r.key, r.value)));

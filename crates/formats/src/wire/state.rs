@@ -1,6 +1,7 @@
 //! A walk as a heap state.
 
 use super::keys::{ids_of, keys, references, too_many};
+use super::names::StreamTables;
 use super::origins::{Provenance, Walked};
 use super::roots::{hidden_field, root_of};
 use super::scan::{SampleOrigin, Scan, WalkPlace, too_large};
@@ -10,7 +11,8 @@ use ahash::{AHashMap, AHashSet};
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
-    BitSet, HeapColumns, HeapState, Inference, NO_LENGTH, ObjectId, ObjectIds, Referent, Referents, Strength, TypeKind,
+    BitSet, HeapColumns, HeapState, Inference, NO_LENGTH, ObjectId, ObjectIds, ReferenceFields, Referent, Referents,
+    Strength, TypeId, TypeKind,
 };
 use memory_city_wire::{
     ChunkKind, ObjectColumns, ObjectNaming, ReferentStrength, TraceRow, WalkIdentityRow, WalkInferredRow,
@@ -18,6 +20,7 @@ use memory_city_wire::{
 };
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The rows of a kind that a walk has, in their order.
@@ -211,6 +214,7 @@ pub(super) fn heap_state(
         warn(format!("walk {}: {}", start.walk, start.note));
     }
     mirror_of.resize(types.types.len(), None);
+    let fields = reference_fields(tables, &types.number);
     let columns = HeapColumns {
         loaders: types.loaders,
         types: types.types,
@@ -229,12 +233,30 @@ pub(super) fn heap_state(
         warnings,
     };
     if start.all_alive {
-        return Ok((HeapState::with_reachable(columns, BitSet::full(n)), links));
+        return Ok((HeapState::with_reachable(columns, BitSet::full(n)).with_reference_fields(fields), links));
     }
     if inferred.is_empty() {
-        return Ok((HeapState::new(columns), links));
+        return Ok((HeapState::new(columns).with_reference_fields(fields), links));
     }
     let mut inference = Inference::new(columns);
     inferred.into_iter().for_each(|(from, to, field)| inference.add_reference(from, to, field));
-    Ok((inference.finish()?, links))
+    Ok((inference.finish()?.with_reference_fields(fields), links))
+}
+
+/// What the stream says of fields, of the classes of a walk.
+fn reference_fields(tables: &StreamTables, number: &AHashMap<u32, u32>) -> ReferenceFields {
+    let mut fields = ReferenceFields::default();
+    let mut names: AHashMap<u32, Arc<str>> = AHashMap::default();
+    for rows in tables.fields.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to)) {
+        let (Some(&from), Some(&to)) = (number.get(&rows[0].from), number.get(&rows[0].to)) else { continue };
+        // Where one has no name, it may be that one.
+        if rows.iter().any(|row| row.field.is_none_or(|field| !tables.strings.contains_key(&field))) {
+            continue;
+        }
+        for field in rows.iter().filter_map(|row| row.field) {
+            let name = names.entry(field).or_insert_with(|| tables.string(field));
+            fields.add(TypeId(from), TypeId(to), name);
+        }
+    }
+    fields
 }

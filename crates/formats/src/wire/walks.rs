@@ -4,7 +4,7 @@ use super::save::{SavedWalk, Saver};
 use super::scan::error_of;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapState, ObjectId};
+use memory_city_heap::{HeapState, ObjectId, ReferenceFields};
 use memory_city_wire::{ChunkKind, LossReason, LossRow, TraceWriter, WalkStartRow};
 
 /// What is known of a walk besides the heap state.
@@ -14,6 +14,8 @@ pub struct SeenWalk<'a> {
     pub samples: &'a [(ObjectId, u64)],
     /// Numbers that objects have in all walks, where all are followed.
     pub identities: &'a [(ObjectId, u64)],
+    /// Which fields hold objects of which types, where the heap state itself does not know.
+    pub fields: Option<&'a ReferenceFields>,
     /// For how long the program stood still, nanoseconds.
     pub pause: Option<u64>,
     /// Live samples whose object was not found.

@@ -129,3 +129,16 @@ row! {
         space: u32 = 6 Plain,
     }
 }
+
+row! {
+    /// Objects of a class that refer to objects of another by a field, as a walk had them. Of a pair of classes that is there, all fields
+    /// are that any walk before had. Not of arrays, nor of static fields, which roots name.
+    FieldRow in FIELDS {
+        /// The class of the objects that refer.
+        from: u32 = 1 Delta,
+        /// That of what they refer to.
+        to: u32 = 2 Plain,
+        /// The field, a string; none where it has a name that is not there: then nobody can tell the fields of these two apart.
+        field: Option<u32> = 3 Plain,
+    }
+}

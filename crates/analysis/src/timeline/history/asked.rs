@@ -3,6 +3,7 @@
 use super::History;
 use crate::group::{self, Grouped, Grouping, MemoryTree, Reads};
 use crate::ownership::OwnerTree;
+use crate::ownership::fields::name_in_heap;
 use crate::timeline::all_references::{TimeReferences, time_references};
 use crate::timeline::choice::{check, known_of_traces, with_wanted};
 use crate::timeline::closures::ClosureRequest;
@@ -174,7 +175,10 @@ impl History {
                 let places = values.reference_places(pairs, progress)?;
                 Ok(places.into_iter().map(|place| place.map(|place| place.short())).collect())
             }
-            None => Ok(vec![None; pairs.len()]),
+            None => {
+                let heap = self.heap(time, progress)?;
+                Ok(pairs.iter().map(|&pair| name_in_heap(&heap, pair).map(|name| name.text())).collect())
+            }
         }
     }
 

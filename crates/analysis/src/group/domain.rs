@@ -112,6 +112,11 @@ const LIBRARIES: [&str; 96] = [
 const RUNTIME: [&str; 11] =
     ["java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "scala.", "android.", "dalvik.", "libcore.", "py4j."];
 
+/// Whether a class, or a method with that of its class before it, is of the runtime itself.
+pub(crate) fn is_of_runtime(name: &str) -> bool {
+    RUNTIME.iter().any(|package| name.starts_with(package))
+}
+
 /// The name of classes without a package, where packages are named.
 pub const NO_PACKAGE: &str = "(default package)";
 
@@ -222,7 +227,7 @@ pub fn guess(heap: &HeapState) -> Vec<DomainGuess> {
         for (t, amount) in heap.types().iter().zip(&amounts) {
             let own = match libraries {
                 false => !is_library(&t.name),
-                true => !RUNTIME.iter().any(|runtime| t.name.starts_with(runtime)),
+                true => !is_of_runtime(&t.name),
             };
             let counts = amount.objects > 0 && t.kind != TypeKind::PrimitiveArray && of_application(&t.loader) && own;
             if counts {

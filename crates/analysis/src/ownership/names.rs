@@ -71,8 +71,12 @@ pub(crate) fn best_root(heap: &HeapState, o: ObjectId) -> Option<&Root> {
         RootKind::Other => 6,
     };
     let fields_count = !heap.has_class_objects();
+    // A task of a pool is a variable of the pool's method too, which says nothing of it.
+    let is_runtime = |root: &Root| {
+        root.kind == RootKind::LocalVariable && root.chain().last().is_some_and(crate::group::domain::is_of_runtime)
+    };
     // By name where several say as much: the order of roots is another in every dump.
-    let name = |root: &&Root| (rank(root), root_names(root));
+    let name = |root: &&Root| (rank(root), is_runtime(root), root_names(root));
     let mut roots = heap.roots_of(o).filter(|r| fields_count || r.kind != RootKind::StaticField);
     let first = roots.next()?;
     match roots.next() {
@@ -93,6 +97,7 @@ pub(super) fn static_field<'h>(heap: &'h HeapState, class: &str, o: ObjectId) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memory_city_heap::{HeapBuilder, TypeKind};
 
     #[test]
     fn names_do_not_change_from_run_to_run() {
@@ -112,6 +117,37 @@ mod tests {
         ] {
             let root = Root { object: ObjectId(0), kind, detail: detail.into() };
             assert_eq!(root_names(&root), expected, "{detail}");
+        }
+    }
+
+    /// What a thread of a pool works on is a variable of three methods, two of them of the pool.
+    #[test]
+    fn of_the_variables_that_hold_a_task_that_of_the_program_names_it() {
+        let details = [
+            "java.util.concurrent.ThreadPoolExecutor.runWorker() line 1136",
+            "zoo.Consumer.run() line 7",
+            "java.lang.Thread.run()",
+        ];
+        for first in 0..details.len() {
+            let mut heap = HeapBuilder::new();
+            let of = heap.add_type(HeapType {
+                name: "zoo.Consumer".into(),
+                kind: TypeKind::Instance,
+                superclass: None,
+                loader: "app".into(),
+            });
+            let task = heap.add_object(of, 16, None);
+            for at in 0..details.len() {
+                let method = details[(first + at) % details.len()];
+                heap.add_root(Root {
+                    object: task,
+                    kind: RootKind::LocalVariable,
+                    detail: format!("thread \"w-1\", {method}"),
+                });
+            }
+            let heap = heap.finish();
+            let named = best_root(&heap, task).map(root_names).expect("a root");
+            assert_eq!(named, ["thread w-#", "local variable of zoo.Consumer.run()"]);
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn variable(heap: &HeapState, entry: ObjectId) -> Option<ObjectId> {
 /// What a variable is called: `thread local com.acme.Context.CURRENT` where a static field has it; by the class of what has it
 /// otherwise, or its own where that says more. The same from run to run.
 pub(super) fn name(heap: &HeapState, variable: Option<ObjectId>) -> String {
-    let Some(variable) = variable else { return "thread local that is gone".to_owned() };
+    let Some(variable) = variable else { return "thread local whose variable is gone".to_owned() };
     let fields = heap.roots_of(variable).filter(|root| root.kind == RootKind::StaticField);
     if let Some(field) = fields.map(|root| &*root.detail).min() {
         return format!("thread local {field}");
@@ -44,4 +44,59 @@ pub(super) fn common(heap: &HeapState, objects: &[ObjectId]) -> Option<String> {
     }
     let it = variable(heap, first);
     rest.iter().all(|&o| heap.type_of(o) == of && variable(heap, o) == it).then(|| name(heap, it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_heap::{HeapBuilder, HeapType, Root, Strength, TypeKind};
+
+    #[test]
+    fn they_are_called_by_who_has_them() {
+        let mut heap = HeapBuilder::new();
+        let mut class = |name: &str| {
+            let (kind, superclass) = (TypeKind::Instance, None);
+            heap.add_type(HeapType { name: name.into(), kind, superclass, loader: "app".into() })
+        };
+        let [entry, plain, own, holder, value] =
+            [ENTRY, "java.lang.ThreadLocal", "com.acme.Context$1", "com.acme.Audit", "com.acme.Value"].map(&mut class);
+        let mut variable = |of: TypeId, fields: &[&str], held: bool| {
+            let it = heap.add_object(of, 16, None);
+            for field in fields {
+                heap.add_root(Root { object: it, kind: RootKind::StaticField, detail: (*field).into() });
+            }
+            if held {
+                let by = heap.add_object(holder, 16, None);
+                heap.add_reference(by, it);
+            }
+            let entries = [0; 2].map(|_| heap.add_object(entry, 32, None));
+            for entry in entries {
+                heap.add_referent(entry, it, Strength::Weak);
+            }
+            entries
+        };
+        let several = variable(plain, &["com.acme.Z.LAST", "com.acme.A.FIRST"], true);
+        let held = variable(plain, &[], true);
+        let of_own_class = variable(own, &[], true);
+        let free = variable(plain, &[], false);
+        let gone = heap.add_object(entry, 32, None);
+        let other = heap.add_object(value, 16, None);
+        let heap = heap.finish();
+        for (entries, expected) in [
+            (&several[..], Some("thread local com.acme.A.FIRST")),
+            (&held, Some("thread local of com.acme.Audit")),
+            (&of_own_class, Some("thread local com.acme.Context$1")),
+            (&free, Some("thread local java.lang.ThreadLocal")),
+            (&[gone], Some("thread local whose variable is gone")),
+            // Not of one variable, and no entries.
+            (&[held[0], free[0]], None),
+            (&[gone, free[0]], None),
+            (&[held[0], other], None),
+            (&[other], None),
+            (&[], None),
+        ] {
+            assert_eq!(common(&heap, entries).as_deref(), expected);
+        }
+        assert_eq!(super::entries(&heap), Some(entry));
+    }
 }

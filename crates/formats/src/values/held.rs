@@ -1,49 +1,61 @@
 //! Which fields hold objects of which types: what a recording keeps of the names of fields.
 
-use super::{FieldValue, HeapValues, ObjectRecord};
+use super::{FieldPlace, FieldValue, HeapValues, ObjectRecord, ValueKind};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{ReferenceFields, TypeId};
 use rustc_hash::FxHashSet;
-use std::sync::Mutex;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// What one thread has met. Each has its own: nobody waits for another at each field.
+struct Met {
+    /// A field of a type, and the type of what it holds.
+    all: FxHashSet<(u32, TypeId)>,
+    /// By field: the type that was met last, which mostly comes again.
+    last: Vec<Option<TypeId>>,
+}
 
 impl HeapValues {
     /// The fields by which instances of each type refer to objects of each other type, of all instances. Costs one scan, see
-    /// [`HeapValues::scan`]; memory by pairs of types.
+    /// [`HeapValues::scan`]; memory by fields of types on each thread, and by pairs of types.
     ///
     /// # Errors
     /// When the work was cancelled.
     pub fn reference_fields(&self, progress: &Progress) -> Result<ReferenceFields> {
         let heap = self.heap();
-        // Type, place among its fields, type of what is there. Each thread has a set of its own: nobody waits for another at each field.
-        let sets: Vec<Mutex<FxHashSet<(u32, u32, u32)>>> =
-            (0..=rayon::current_num_threads()).map(|_| Mutex::default()).collect();
+        // The fields of all types, those of its superclasses with each.
+        let mut fields: Vec<(TypeId, FieldPlace, &Arc<str>)> = Vec::new();
+        let mut of_type: Vec<Range<usize>> = Vec::with_capacity(heap.types().len());
+        for of in (0..heap.types().len() as u32).map(TypeId) {
+            let start = fields.len();
+            let own = self.layouts().fields(heap, of).filter(|field| field.place.kind == ValueKind::Reference);
+            fields.extend(own.map(|field| (of, field.place, field.name)));
+            of_type.push(start..fields.len());
+        }
+        let met = || Mutex::new(Met { all: FxHashSet::default(), last: vec![None; fields.len()] });
+        let threads: Vec<Mutex<Met>> = (0..=rayon::current_num_threads()).map(|_| met()).collect();
         self.scan(
             None,
             &|_, record| {
-                let ObjectRecord::Instance(fields) = record else { return };
-                let own = rayon::current_thread_index().map_or(0, |index| index + 1) % sets.len();
-                let mut set = sets[own].lock().unwrap_or_else(|e| e.into_inner());
-                for (at, field) in fields.iter().enumerate() {
-                    if let FieldValue::Object(to) = field.value {
-                        set.insert((fields.of().0, at as u32, heap.type_of(to).0));
+                let ObjectRecord::Instance(instance) = record else { return };
+                let own = rayon::current_thread_index().map_or(0, |index| index + 1) % threads.len();
+                let mut met = threads[own].lock().unwrap_or_else(|e| e.into_inner());
+                for at in of_type[instance.of().0 as usize].clone() {
+                    let Some(FieldValue::Object(held)) = instance.at(fields[at].1) else { continue };
+                    let held = Some(heap.type_of(held));
+                    if std::mem::replace(&mut met.last[at], held) != held {
+                        met.all.extend(held.map(|held| (at as u32, held)));
                     }
                 }
             },
             progress,
         )?;
         let mut all = ReferenceFields::default();
-        let mut met: Vec<(u32, u32, u32)> =
-            sets.into_iter().flat_map(|set| set.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
-        met.sort_unstable();
-        met.dedup();
-        for of_type in met.chunk_by(|a, b| a.0 == b.0) {
-            let from = TypeId(of_type[0].0);
-            let names: Vec<_> = self.layouts().fields(heap, from).map(|field| field.name).collect();
-            for &(_, at, to) in of_type {
-                if let Some(name) = names.get(at as usize) {
-                    all.add(from, TypeId(to), name);
-                }
+        for met in threads {
+            for (at, held) in met.into_inner().unwrap_or_else(|e| e.into_inner()).all {
+                let (of, _, name) = fields[at as usize];
+                all.add(of, held, name);
             }
         }
         Ok(all)

@@ -36,9 +36,9 @@ fn what_keeps_objects_is_what_the_program_has() {
         for thread in ["till of the shop", "keeper of \"keys\"", "main"] {
             assert!(roots.contains(&format!("Heap#Thread#{thread}#java.lang.Thread")), "{thread}: {roots}");
         }
-        // What a thread keeps for itself is the thread's.
+        // What a thread keeps for itself is the thread's, in a variable that has a name.
         let owners = groups("owner>type");
-        let own = "Heap#thread keeper of \"keys\"#java.lang.ThreadLocal$ThreadLocalMap#Rooted$InThread";
+        let own = "Heap#thread keeper of \"keys\"#java.lang.ThreadLocal$ThreadLocalMap#thread local Rooted.OWN#Rooted$InThread";
         assert!(owners.contains(own), "JDK {}: {owners}", jdk.version);
         // Each loader is told apart, below those that it asks first.
         let loaders = groups("loaders>type");

@@ -5,7 +5,7 @@ use super::Findings;
 use super::object_rows::{told_cells, told_columns};
 use super::objects::{address_text, class_or_type, text_cell, type_name};
 use crate::inspection::{BYTES_IN_A_ROW, NO_VALUES, RootWay, hexadecimal};
-use crate::ownership::fields::{Pair, ReferenceName, name_in_heap};
+use crate::ownership::fields::{Pair, field_in_heap};
 use crate::ownership::keeping::ClassObjects;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::Unit;
@@ -160,7 +160,7 @@ impl OneObject<'_> {
             Some(values) => {
                 values.reference_places(pairs, progress)?.into_iter().map(|place| Some(place?.to_string())).collect()
             }
-            None => pairs.iter().map(|&pair| name_in_heap(self.heap, pair).map(ReferenceName::text)).collect(),
+            None => pairs.iter().map(|&pair| field_in_heap(self.heap, pair)).collect(),
         })
     }
 
@@ -205,7 +205,7 @@ impl OneObject<'_> {
         let Some(values) = &self.values else {
             let all = heap.references(self.chosen);
             let row = |&o: &ObjectId| ContentRow {
-                place: name_in_heap(heap, (self.chosen, o)).map_or_else(String::new, ReferenceName::text),
+                place: field_in_heap(heap, (self.chosen, o)).unwrap_or_default(),
                 class: String::new(),
                 value: String::new(),
                 object: Some(o),

@@ -2,7 +2,7 @@
 //! there is room.
 
 use super::state::InspectedHeap;
-use crate::ownership::fields::{ReferenceName, name_in_heap};
+use crate::ownership::fields::field_in_heap;
 use memory_city_formats::values::TextLimits;
 use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
@@ -98,7 +98,7 @@ impl ToldRequest {
         let ToldRequest { texts, places } = self;
         let Some(values) = inspected.values(progress)? else {
             let heap = inspected.heap();
-            let place = |pair| (pair, name_in_heap(heap, pair).map(ReferenceName::text));
+            let place = |pair| (pair, field_in_heap(heap, pair));
             return Ok(ToldAnswers {
                 texts: texts.into_iter().map(|o| (o, None)).collect(),
                 places: places.into_iter().map(place).collect(),

@@ -16,7 +16,7 @@ pub(crate) enum ReferenceName {
 
 impl ReferenceName {
     /// For people: `persons`, `[3]`, `[*]`.
-    pub fn text(self) -> String {
+    fn text(self) -> String {
         match self {
             ReferenceName::Field(field) => field,
             ReferenceName::Element(Some(index)) => format!("[{index}]"),
@@ -45,7 +45,12 @@ impl FieldNames for HeapState {
     }
 }
 
-pub(crate) fn name_in_heap(heap: &HeapState, (from, to): Pair) -> Option<ReferenceName> {
+/// By which field or element the first object refers to the second, for people, as far as a heap state knows it without its input.
+pub(crate) fn field_in_heap(heap: &HeapState, pair: Pair) -> Option<String> {
+    name_in_heap(heap, pair).map(ReferenceName::text)
+}
+
+fn name_in_heap(heap: &HeapState, (from, to): Pair) -> Option<ReferenceName> {
     let of = &heap.types()[heap.type_of(from).0 as usize];
     if of.kind == TypeKind::ObjectArray {
         return Some(ReferenceName::Element(None));

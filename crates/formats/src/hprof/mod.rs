@@ -104,8 +104,13 @@ pub fn load_held(
     progress: &Progress,
 ) -> Result<(HeapState, FxHashMap<u64, ObjectId>)> {
     let (heap, _, held) = load_without(input, DumpLimits::default(), Reading::default(), handles, progress)?;
-    let found = held.into_iter().filter_map(|(handle, address)| Some((handle, heap.object_at(address)?))).collect();
+    let found = held_objects(&heap, held);
     Ok((heap, found))
+}
+
+/// Of the objects that a recorder held those that are in the heap state, by handle.
+fn held_objects(heap: &HeapState, held: HeldAddresses) -> FxHashMap<u64, ObjectId> {
+    held.into_iter().filter_map(|(handle, address)| Some((handle, heap.object_at(address)?))).collect()
 }
 
 /// A dump that a recorder had taken, as [`load_held`] reads it.
@@ -124,7 +129,7 @@ pub struct HeldDump {
 /// As [`load`].
 pub fn load_walk(input: Input, handles: &FxHashSet<u64>, progress: &Progress) -> Result<HeldDump> {
     let (heap, tables, held) = load_without(&input, DumpLimits::default(), Reading::default(), handles, progress)?;
-    let held = held.into_iter().filter_map(|(handle, address)| Some((handle, heap.object_at(address)?))).collect();
+    let held = held_objects(&heap, held);
     let heap = Arc::new(heap);
     let fields = HeapValues::new(Arc::clone(&heap), Arc::new(tables).open(input)?).reference_fields(progress)?;
     Ok(HeldDump { heap, held, fields })

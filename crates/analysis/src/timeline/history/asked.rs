@@ -3,7 +3,7 @@
 use super::History;
 use crate::group::{self, Grouped, Grouping, MemoryTree, Reads};
 use crate::ownership::OwnerTree;
-use crate::ownership::fields::name_in_heap;
+use crate::ownership::fields::field_in_heap;
 use crate::timeline::all_references::{TimeReferences, time_references};
 use crate::timeline::choice::{check, known_of_traces, with_wanted};
 use crate::timeline::closures::ClosureRequest;
@@ -177,7 +177,7 @@ impl History {
             }
             None => {
                 let heap = self.heap(time, progress)?;
-                Ok(pairs.iter().map(|&pair| name_in_heap(&heap, pair).map(|name| name.text())).collect())
+                Ok(pairs.iter().map(|&pair| field_in_heap(&heap, pair)).collect())
             }
         }
     }

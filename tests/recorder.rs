@@ -33,7 +33,8 @@ use memory_city_heap::progress::Progress;
 use memory_city_testing::jvm::{self, Jdk, PATIENCE, Program};
 use memory_city_testing::root;
 use memory_city_wire::{
-    ChunkKind, EndRow, LossRow, PartReader, Piece, RunRow, SampleRow, SettingRow, WalkEndRow, WalkSampleRow,
+    ChunkKind, EndRow, FILE_HEADER, LossRow, PartReader, Piece, RunRow, SampleRow, SettingRow, WalkEndRow,
+    WalkSampleRow,
 };
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -99,6 +100,11 @@ fn has_walks(folder: &Path, least: usize) -> bool {
     series.is_ok_and(|series| series.points().len() >= least)
 }
 
+/// Whether the process beside the program has begun its stream, of which the first thing is a walk. The file alone may be empty still.
+fn begins_a_walk(folder: &Path) -> bool {
+    std::fs::metadata(folder.join("01-000000.mcity")).is_ok_and(|part| part.len() > FILE_HEADER as u64)
+}
+
 /// What a command prints, told to do something with a trace.
 fn of_trace(words: &[&str], folder: &Path) -> (String, String) {
     let output = folder.to_string_lossy();
@@ -141,6 +147,10 @@ fn for_chunks(folder: &Path, mut visit: impl FnMut(&memory_city_wire::Chunk<'_>)
 
 fn for_chunks_of(part: &Path, visit: &mut dyn FnMut(&memory_city_wire::Chunk<'_>)) {
     let bytes = std::fs::read(part).expect("a part");
+    // It may just have been made.
+    if bytes.is_empty() {
+        return;
+    }
     for piece in PartReader::new(part, &bytes).expect("a part of ours") {
         if let Piece::Chunk(chunk) = piece {
             visit(&chunk);
@@ -544,7 +554,7 @@ fn what_both_left_when_they_were_killed_goes_the_next_time() {
         let silent =
             |command: &mut Command| command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
         let mut recorder = silent(&mut command(&words));
-        wait_until("a walk", || folder.join("01-000000.mcity").exists());
+        wait_until("a walk", || begins_a_walk(&folder));
         // It must not be in the midst of taking one.
         wait_until("nothing on its way", || {
             endings::send(recorder.id(), libc::SIGSTOP);

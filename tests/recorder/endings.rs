@@ -218,7 +218,7 @@ fn stands_still(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path) 
     let out = folder.with_extension("out");
     let mut recorder =
         recording(jdk, &["--walk-every", "300ms"], collector, class_path, folder, &["Ending", "return", "4000"]);
-    wait_until("a walk", || folder.join("01-000000.mcity").exists());
+    wait_until("a walk", || begins_a_walk(folder));
     send(recorder.id(), libc::SIGSTOP);
     wait_until("the program", || std::fs::read_to_string(&out).is_ok_and(|t| t.contains("done")));
     wait_until("its end", || ends(folder).contains(&"the program ended".to_owned()));
@@ -375,7 +375,7 @@ fn a_recording_process_that_dies_leaves_the_program_alone() {
         let words =
             ["record", "-o", &output, "--walk-every", "1s", "--", &java(jdk), "-cp", class_path, "Leaky", "6000"];
         let mut recorder = memory_city(&words).stdout(file).stderr(Stdio::null()).spawn().expect("it runs");
-        wait_until("a walk", || folder.join("01-000000.mcity").exists());
+        wait_until("a walk", || begins_a_walk(&folder));
         recorder.kill().expect("killed");
         recorder.wait().expect("a status");
         wait_until("the program", || std::fs::read_to_string(temporary.join("out")).is_ok_and(|t| t.contains("done ")));

@@ -817,13 +817,27 @@ fn streams_of_a_recording_become_one_file_and_say_the_same() {
     let [one, again] = ["one.mcity", "again.mcity"].map(|name| folder.path().join(name));
     let saved = wire::join(std::slice::from_ref(&trace), &one, &Progress::new()).expect("joined");
     assert_eq!((saved.walks, saved.objects, &saved.left_out[..]), (2, 8, &[][..]));
-    let (from, to) = (opened(&[trace]), opened(std::slice::from_ref(&one)));
+    let (from, to) = (opened(std::slice::from_ref(&trace)), opened(std::slice::from_ref(&one)));
     assert!(from.has_samples() && from.class_counts().is_some_and(|counts| counts.moments.len() == 2));
     let heap = from.load(1, &Progress::new()).expect("a heap");
     assert_eq!(heap.allocation_site(heap.object_at(824).expect("an object")).len(), 2);
     assert_same_series(&*from, &*to);
     // What was joined is joined to itself, byte for byte.
     wire::join(std::slice::from_ref(&one), &again, &Progress::new()).expect("joined again");
+    assert!(std::fs::read(&one).expect("a file") == std::fs::read(&again).expect("a file"));
+
+    // Parts that were begun and no more take nothing from the others, and are said.
+    let begun = ["07-000000.mcity", "07-000001.mcity"].map(|name| trace.join(name));
+    for (part, length) in begun.iter().zip([0, 39]) {
+        std::fs::write(part, &std::fs::read(&one).expect("a file")[..length]).expect("written");
+    }
+    let with = opened(std::slice::from_ref(&trace));
+    assert_eq!((with.points().len(), with.class_counts()), (2, to.class_counts()));
+    assert_same(&with.load(1, &Progress::new()).expect("a heap"), &heap, "beside parts without headers");
+    let said = |part: &PathBuf, what: &str| with.warnings().iter().any(|w| w.path == *part && w.message.contains(what));
+    assert!(said(&begun[0], "it is empty") && said(&begun[1], "this file was left out"), "{:?}", with.warnings());
+    let saved = wire::join(std::slice::from_ref(&trace), &again, &Progress::new()).expect("joined");
+    assert_eq!((saved.walks, saved.left_out.len()), (2, 2), "{:?}", saved.left_out);
     assert!(std::fs::read(&one).expect("a file") == std::fs::read(&again).expect("a file"));
 
     // Wherever it is cut, it says so: its streams end at its end.

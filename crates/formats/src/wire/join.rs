@@ -1,15 +1,16 @@
 //! The parts of a recording as one file, those of all its streams: chunk by chunk as they are, so nothing can be lost, whatever this
 //! version knows of it. Chunks of another stream than the first say which they are of.
 
+use super::parts::headed;
 use super::save::SavedRecording;
-use super::scan::{error_of, one_recording};
+use super::scan::error_of;
 use crate::registry;
 use ahash::AHashSet;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::{FileReaders, Unfinished};
-use memory_city_wire::{Chunk, ChunkKind, PartHeader, PartReader, Piece, WalkEndRow};
+use memory_city_wire::{Chunk, ChunkKind, PartHeader, PartReader, Piece, WalkEndRow, is_part};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub fn are_recordings(paths: &[PathBuf]) -> Result<bool> {
     Ok(any)
 }
 
-/// The files of recordings among these, and in these folders.
+/// The files of recordings among these, and in these folders; also parts that are empty, for what reads them to say so.
 ///
 /// # Errors
 /// When one cannot be read.
@@ -40,7 +41,7 @@ pub(super) fn recording_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
         for file in files_of(path)? {
-            if memory_city_wire::is_wire(&Input::peek(&file, memory_city_wire::MAGIC.len())?) {
+            if is_part(&file) || memory_city_wire::is_wire(&Input::peek(&file, memory_city_wire::MAGIC.len())?) {
                 files.push(file);
             }
         }
@@ -57,18 +58,14 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
 /// # Errors
 /// When they are of different recordings, one is of a stream that a chunk cannot name, or the file cannot be written.
 pub fn join(paths: &[PathBuf], output: &Path, progress: &Progress) -> Result<SavedRecording> {
-    let mut files: Vec<(PartHeader, Input)> = Vec::new();
-    for file in recording_files(paths)? {
-        let input = Input::open(&file, progress)?;
-        files.push((PartHeader::read(&file, input.bytes()).map_err(error_of)?, input));
-    }
-    files.sort_by_key(|(header, _)| (header.stream, header.part));
-    one_recording(&files)?;
+    let inputs = recording_files(paths)?.iter().map(|file| Input::open(file, progress)).collect::<Result<_>>()?;
+    let (files, unread) = headed(inputs)?;
     if files.is_empty() {
         return Err(Error::Unusable { what: "There is no recording".into(), remedy: "Check the paths".into() });
     }
     let (file, place) = Unfinished::begin_for(output, FileReaders::OwnerAlone)?;
     let mut saved = SavedRecording::default();
+    saved.left_out.extend(unread.iter().map(|(path, _)| format!("{}: its header is not whole", path.display())));
     copy(&files, &file, output, &mut saved, progress)?;
     drop(file);
     place.complete(output)?;

@@ -16,6 +16,7 @@ mod keys;
 mod lives;
 mod names;
 mod origins;
+mod parts;
 mod roots;
 mod sample_kinds;
 mod sampled;

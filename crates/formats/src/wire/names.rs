@@ -1,10 +1,8 @@
 //! The tables of a stream: what its chunks name by numbers. What was lost with a damaged chunk has a name that says so.
 
 use ahash::AHashMap;
-use memory_city_wire::{
-    ClassRow, FieldRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow, TraceTables,
-};
-use std::collections::BTreeMap;
+use memory_city_wire::{ClassRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow, TraceTables};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The tables of one stream. Numbers in files are anybody's: nothing is as long as the largest.
@@ -17,7 +15,8 @@ pub(super) struct StreamTables {
     pub(super) frames: AHashMap<u32, FrameRow>,
     pub(super) threads: AHashMap<u32, ThreadRow>,
     pub(super) origins: AHashMap<u32, OriginRow>,
-    pub(super) fields: Vec<FieldRow>,
+    /// By the classes that hold and are held: names of fields; `None` is one without a name.
+    pub(super) fields: BTreeMap<(u32, u32), BTreeSet<Option<u32>>>,
 }
 
 /// Longer stacks are cut: a chain of frames that comes back to itself would have no end.

@@ -1,6 +1,7 @@
 //! The first reading of a recording: everything but the objects of walks, of which it notes where they are.
 
 use super::names::StreamTables;
+use super::parts::headed;
 use super::warnings::Trouble;
 use crate::budget::{memory_budget, memory_text};
 use crate::counts::{ClassCounts, CountMoment, HistogramPiece, StreamCounts, joined};
@@ -11,8 +12,8 @@ use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{
     Chunk, ChunkKind, ClassRow, CohortRow, CountRow, DeathRow, EndRow, FieldRow, FrameRow, GcRow, LoaderRow,
-    LossReason, LossRow, MethodRow, OldSamplesRow, OriginRow, PartHeader, PartReader, Piece, RunRow, SampleRow,
-    SettingRow, StringRow, ThreadRow, TraceRow, WalkEndRow, WalkStartRow, WireError, WireResult,
+    LossReason, LossRow, MethodRow, OldSamplesRow, OriginRow, PartReader, Piece, RunRow, SampleRow, SettingRow,
+    StringRow, ThreadRow, TraceRow, WalkEndRow, WalkStartRow, WireError, WireResult,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -114,13 +115,7 @@ impl Scan {
     /// # Errors
     /// When one of them cannot be read or has another header, they are of different recordings, or the work was cancelled.
     pub(super) fn read(inputs: Vec<Input>, progress: &Progress) -> Result<Scan> {
-        let mut files: Vec<(PartHeader, Input)> = Vec::new();
-        for input in inputs {
-            let header = PartHeader::read(&input.path, input.bytes()).map_err(error_of)?;
-            files.push((header, input));
-        }
-        files.sort_by_key(|(header, _)| (header.stream, header.part));
-        one_recording(&files)?;
+        let (files, unread) = headed(inputs)?;
         let total = files.iter().map(|(_, input)| input.bytes().len() as u64).sum();
         progress.begin(
             format!("Reading {}", files.first().map_or(Path::new(""), |(_, input)| &input.path).display()),
@@ -143,6 +138,7 @@ impl Scan {
             memory: 0,
             budget: memory_budget(),
         };
+        unread.iter().for_each(|(path, error)| scan.trouble.file(path, error));
         let mut streams: BTreeMap<u16, StreamProgress> = BTreeMap::new();
         let last_of: BTreeMap<u16, u32> = files.iter().map(|(header, _)| (header.stream, header.part)).collect();
         for (number, (header, input)) in files.iter().enumerate() {
@@ -247,10 +243,9 @@ impl Scan {
             }
             // Each part repeats them.
             ChunkKind::FIELDS => {
-                let known = &mut tables.fields;
-                known.extend(rows::<FieldRow>(chunk, trouble)?);
-                known.sort_unstable_by_key(|row| (row.from, row.to, row.field));
-                known.dedup();
+                for row in rows::<FieldRow>(chunk, trouble)? {
+                    tables.fields.entry((row.from, row.to)).or_default().insert(row.field);
+                }
             }
             ChunkKind::RUN => {
                 self.run.extend(rows::<RunRow>(chunk, trouble)?.into_iter().map(|r| (r.key, r.value)));
@@ -385,23 +380,4 @@ pub(super) fn too_large(path: &Path, budget: u64) -> Error {
         what: format!("{} takes more than the {} of memory that are free", path.display(), memory_text(budget)),
         remedy: "Close other programs, or open it on a machine with more memory".into(),
     }
-}
-
-/// Files of two recordings have nothing to do with each other.
-pub(super) fn one_recording(files: &[(PartHeader, Input)]) -> Result<()> {
-    for pair in files.windows(2) {
-        let [(one, first), (other, second)] = pair else { continue };
-        let what = if one.recording != other.recording {
-            "are of different recordings"
-        } else if (one.stream, one.part) == (other.stream, other.part) {
-            "are the same part of one recording"
-        } else {
-            continue;
-        };
-        return Err(Error::Unusable {
-            what: format!("{} and {} {what}", first.path.display(), second.path.display()),
-            remedy: "Open the files, or the folder, of one recording".into(),
-        });
-    }
-    Ok(())
 }

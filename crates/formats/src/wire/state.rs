@@ -247,13 +247,13 @@ pub(super) fn heap_state(
 fn reference_fields(tables: &StreamTables, number: &AHashMap<u32, u32>) -> ReferenceFields {
     let mut fields = ReferenceFields::default();
     let mut names: AHashMap<u32, Arc<str>> = AHashMap::default();
-    for rows in tables.fields.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to)) {
-        let (Some(&from), Some(&to)) = (number.get(&rows[0].from), number.get(&rows[0].to)) else { continue };
+    for ((from, to), held_by) in &tables.fields {
+        let (Some(&from), Some(&to)) = (number.get(from), number.get(to)) else { continue };
         // Where one has no name, it may be that one.
-        if rows.iter().any(|row| row.field.is_none_or(|field| !tables.strings.contains_key(&field))) {
+        if held_by.iter().any(|field| field.is_none_or(|field| !tables.strings.contains_key(&field))) {
             continue;
         }
-        for field in rows.iter().filter_map(|row| row.field) {
+        for field in held_by.iter().copied().flatten() {
             let name = names.entry(field).or_insert_with(|| tables.string(field));
             fields.add(TypeId(from), TypeId(to), name);
         }

@@ -46,6 +46,17 @@ impl Trouble {
         self.warnings.push(Warning { path: path.to_owned(), offset, message });
     }
 
+    /// A file of which nothing could be read.
+    pub(super) fn file(&mut self, path: &Path, error: &WireError) {
+        let (offset, why) = match error {
+            WireError::Format { offset, found, expected, .. } => {
+                (Some(*offset), format!("found {found}, expected {expected}"))
+            }
+            other => (None, other.to_string()),
+        };
+        self.add(path, offset, format!("this file was left out: {why}"));
+    }
+
     pub(super) fn chunk(&mut self, path: &Path, error: &WireError) {
         let (offset, message) = match error {
             WireError::Format { offset, found, .. } => (Some(*offset), format!("a chunk was left out: it has {found}")),

@@ -415,6 +415,19 @@ impl Analysis for Leaves {
     }
 }
 
+/// Titles are read by people: words, not names of the code.
+#[test]
+fn titles_are_words() {
+    for analysis in AnalysisRegistry::built_in().iter() {
+        let described = analysis.describe();
+        for title in std::iter::once(described.title).chain(described.parameters.iter().map(|p| p.title)) {
+            let joined =
+                title.as_bytes().windows(2).any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase());
+            assert!(!title.is_empty() && !joined && !title.contains('_'), "{}: {title}", described.id);
+        }
+    }
+}
+
 #[test]
 fn programs_add_analyses_of_their_own() {
     let mut registry = AnalysisRegistry::built_in();

@@ -34,7 +34,7 @@ impl Analysis for ThreadRetention {
     fn describe(&self) -> Description {
         Description {
             id: "threads",
-            title: "ThreadRetention",
+            title: "Threads",
             explanation: "The threads at the last point in time: their stacks with methods and lines, and the objects that \
                 variables of each method hold directly, by type; and what each thread alone keeps alive.",
             needs: &[Need::Objects, Need::Values],
@@ -106,7 +106,7 @@ impl Analysis for ThreadRetention {
         let left = (all - threads.len()) as u64;
         let header = TableHeader {
             id: "threads".into(),
-            title: "ThreadRetention".into(),
+            title: "Threads".into(),
             columns: columns(),
             kinds: kinds(),
             nested: true,

@@ -2,9 +2,10 @@
 //! with gzip as JVMs do it.
 //!
 //! A dump of the sample, and any others named behind `--`, packed with gzip:
-//! `cargo bench --bench recording --no-default-features -- some.hprof.gz`. Each way is timed in turn; medians.
+//! `cargo bench --bench recording --no-default-features -- some.hprof.gz`. Each way is timed in turn; medians. And what the names of
+//! fields cost that a walk has: a dump is looked at once more for them.
 
-use memory_city_formats::{open, wire};
+use memory_city_formats::{hprof, open, wire};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ fn main() {
         "| dump | objects | dump (MB) | gzip (MB) | recording (MB) | of the gzip | reading: dump (s) | gzip (s) | recording (s) | of the dump | of the gzip | writing (s) |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    let mut names = Vec::new();
     for dump in dumps {
         let input = Input::open(&dump, &Progress::new()).expect("the dump");
         let (plain, packed) = (folder.path().join("plain.hprof"), dump.clone());
@@ -59,7 +61,34 @@ fn main() {
             of_recording / of_plain,
             of_recording / of_packed,
         );
+        names.push(names_of_fields(&dump, &plain));
     }
+    println!("\n| dump | references | pairs of classes with a name | reading (s) | with names of fields (s) | ratio |");
+    println!("|---|---|---|---|---|---|");
+    names.iter().for_each(|row| println!("{row}"));
+}
+
+/// What a recording does with each dump of a walk, without and with the names of fields.
+fn names_of_fields(packed: &Path, dump: &Path) -> String {
+    let progress = Progress::new();
+    let handles = Default::default();
+    let mut times = [const { Vec::new() }; 2];
+    let (mut references, mut pairs) = (0, 0);
+    for round in 0..=ROUNDS {
+        let input = Input::open(dump, &progress).expect("the dump");
+        let begun = Instant::now();
+        references = hprof::load(&input, &progress).expect("a heap").reference_count();
+        let without = begun.elapsed().as_secs_f64();
+        let begun = Instant::now();
+        pairs = hprof::load_walk(input, &handles, &progress).expect("a heap").fields.all().len();
+        if round > 0 {
+            times[0].push(without);
+            times[1].push(begun.elapsed().as_secs_f64());
+        }
+    }
+    let [without, with] = times.map(median);
+    let name = packed.file_name().map_or("", |n| n.to_str().unwrap_or(""));
+    format!("| {name} | {references} | {pairs} | {without:.2} | {with:.2} | {:.2} |", with / without)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -610,7 +610,7 @@ fn a_recording_says_where_it_goes_and_what_it_lacks() {
         let expected = format!("Recording Leaky into {}: until the program ends, as with Ctrl+C", folder.display());
         assert_eq!(first_line(&said), expected);
         assert!(has_walks(&folder, 1) && !has_walks(&folder, 2));
-        let lacks = "this recording has one. Record for longer, or with a smaller --walk-every (it was 10m) and a larger --walk-share (it was 2.5)";
+        let lacks = "this recording has one. Record for longer, or with a smaller --walk-every (it was 10m) and a larger --walk-share (it was 2)";
         assert!(said.contains(lacks), "{said}");
         let none = temporary.join("none");
         let options = ["--no-walks", "--packages", "com.acme,org.x"];

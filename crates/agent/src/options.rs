@@ -13,7 +13,7 @@ pub const DEFAULT_WALKS: u64 = 10_000;
 /// The same as it can be typed.
 pub const DEFAULT_WALK_EVERY: &str = "10s";
 /// The share of the time that the program may stand still for walks unless something else is asked for: percent.
-pub const DEFAULT_WALK_SHARE: f64 = 2.5;
+pub const DEFAULT_WALK_SHARE: f64 = 2.0;
 /// How long a walk over a million objects stops a program where nothing else runs, seconds: from, and to (`benches/README.md`).
 pub const WALK_PAUSE: [f64; 2] = [0.05, 0.12];
 

@@ -52,6 +52,7 @@ mod path;
 pub(crate) mod paths;
 mod paths_expand;
 mod places;
+mod placing;
 mod ranking;
 pub(crate) mod roots;
 mod shared;

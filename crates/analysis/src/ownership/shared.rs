@@ -5,7 +5,7 @@
 //! count. Found for all shared objects at once, repeated until nothing changes (the sets only grow, and are small).
 
 use super::names::{static_field, static_name, type_name};
-use super::owner::Builder;
+use super::placing::Builder;
 use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepGraph};

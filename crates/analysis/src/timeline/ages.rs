@@ -1,7 +1,8 @@
 //! How old the objects of groups are, as a further metric of a timeline. It is a mean, so that of an inner node is not the sum of its leaves'.
 
 use super::History;
-use super::closures::{ClosureMetric, RUN, TreePlaces, with_above};
+use super::closure_metric::ClosureMetric;
+use super::tree_groups::{RUN, TreePlaces, with_above};
 use super::metric::MetricBuilder;
 use crate::group::Grouped;
 use memory_city_heap::error::{Error, Result};

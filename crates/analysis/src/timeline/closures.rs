@@ -4,107 +4,19 @@
 //! what would be freed if all its objects were, which is more than its children retain one by one where they own
 //! something together.
 
-use super::metric::{MetricBuilder, MetricInfo, Unit};
+use super::closure_metric::{ClosureMetric, ClosureRequest};
+use super::metric::MetricBuilder;
+use super::tree_groups::{TreePlaces, object_groups};
 use super::{History, NodeId, Source, Timeline};
-use crate::group::{self, Grouped, MemoryTree, Reads};
+use crate::group::{self, Grouped, Reads};
 use memory_city_formats::{MemoryNeed, each_state, memory_budget};
 use memory_city_heap::error::{Error, Result};
-use memory_city_heap::ownership::{GroupAmounts, GroupClosures, KeepRules, ObjectGroups};
+use memory_city_heap::ownership::{GroupAmounts, GroupClosures, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapState, ObjectId};
-use rayon::prelude::*;
+use memory_city_heap::HeapState;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// A metric of what groups reach or retain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ClosureMetric {
-    /// Bytes that would be freed if the whole group were.
-    Retained,
-    /// The objects of these.
-    RetainedObjects,
-    /// Bytes of all that the group reaches.
-    Deep,
-    /// The objects of these.
-    DeepObjects,
-    /// Objects of other groups that refer to the group, whether or not their references keep it. Those of an inner node are the
-    /// sums over its leaves.
-    Referrers,
-    /// How many garbage collections the objects of the group have survived, on average of those of which that is known; 0 where it
-    /// is of none.
-    Age,
-}
-
-impl ClosureMetric {
-    /// All of them.
-    pub const ALL: [ClosureMetric; 6] = [
-        ClosureMetric::Retained,
-        ClosureMetric::RetainedObjects,
-        ClosureMetric::Deep,
-        ClosureMetric::DeepObjects,
-        ClosureMetric::Referrers,
-        ClosureMetric::Age,
-    ];
-    /// Those of what groups reach and retain.
-    pub const CLOSURES: [ClosureMetric; 4] =
-        [ClosureMetric::Retained, ClosureMetric::RetainedObjects, ClosureMetric::Deep, ClosureMetric::DeepObjects];
-
-    /// How it is described, and found among the metrics of a timeline.
-    pub fn info(self) -> MetricInfo {
-        match self {
-            ClosureMetric::Retained => MetricInfo::new("retained", "Retained bytes", Unit::Bytes),
-            ClosureMetric::RetainedObjects => MetricInfo::new("retained-objects", "Retained objects", Unit::Objects),
-            ClosureMetric::Deep => MetricInfo::new("deep", "Deep bytes", Unit::Bytes),
-            ClosureMetric::DeepObjects => MetricInfo::new("deep-objects", "Deep objects", Unit::Objects),
-            ClosureMetric::Referrers => MetricInfo::new("referrers", "Referring objects", Unit::Objects),
-            ClosureMetric::Age => MetricInfo::new("age", "Mean age", Unit::Count),
-        }
-    }
-
-    /// The metric of an id.
-    ///
-    /// # Errors
-    /// When there is none; says which there are.
-    pub fn of(id: &str) -> Result<ClosureMetric> {
-        Self::ALL.into_iter().find(|metric| &*metric.info().id == id).ok_or_else(|| Error::Unusable {
-            what: format!("There is no metric {id} of what groups reach or retain"),
-            remedy: format!("Use one of: {}", Self::ALL.map(|metric| metric.info().id.to_string()).join(", ")),
-        })
-    }
-
-    /// Whether it is of what groups reach.
-    pub fn is_deep(self) -> bool {
-        matches!(self, ClosureMetric::Deep | ClosureMetric::DeepObjects)
-    }
-
-    /// The value among what a group reaches and retains; 0 for what is found in another way, referrers and ages.
-    pub fn value(self, amounts: &GroupAmounts) -> u64 {
-        match self {
-            ClosureMetric::Retained => amounts.retained.bytes,
-            ClosureMetric::RetainedObjects => amounts.retained.objects,
-            ClosureMetric::Deep => amounts.deep.bytes,
-            ClosureMetric::DeepObjects => amounts.deep.objects,
-            ClosureMetric::Referrers | ClosureMetric::Age => 0,
-        }
-    }
-}
-
-/// What is asked for of groups.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ClosureRequest {
-    /// Which references keep what they refer to.
-    pub rules: KeepRules,
-    /// Deep amounts too, not only retained ones: they are zero otherwise.
-    pub deep: bool,
-}
-
-impl ClosureRequest {
-    /// What some metrics need.
-    pub fn of(metrics: &[ClosureMetric], rules: KeepRules) -> ClosureRequest {
-        ClosureRequest { rules, deep: metrics.iter().any(|metric| metric.is_deep()) }
-    }
-}
 
 /// Times whose amounts are held while those of several dumps are found at once.
 const AHEAD: usize = 8;
@@ -420,34 +332,6 @@ fn no_objects() -> Error {
     }
 }
 
-/// Where the nodes of a timeline are in the tree of one time.
-pub(super) struct TreePlaces {
-    /// By node of the timeline: of the nodes of the tree that it stands for, which are one chain, the first; `u32::MAX`
-    /// where it stands for none.
-    of: Vec<u32>,
-}
-
-impl TreePlaces {
-    pub(super) fn new(timeline: &Timeline, tree: &MemoryTree) -> TreePlaces {
-        let mut of = vec![u32::MAX; timeline.len()];
-        for (place, node) in (0..).zip(timeline.locate(tree)) {
-            if let Some(first) = node.map(|node| &mut of[node.index()]).filter(|first| **first == u32::MAX) {
-                *first = place;
-            }
-        }
-        TreePlaces { of }
-    }
-
-    fn of(&self, nodes: &[NodeId]) -> Vec<Option<u32>> {
-        nodes.iter().map(|node| Some(self.of[node.index()]).filter(|&place| place != u32::MAX)).collect()
-    }
-
-    /// What was found by node of the tree, by node of the timeline.
-    pub(super) fn by_node<T: Copy + Default>(&self, found: &[T]) -> Vec<T> {
-        self.of.iter().map(|&place| found.get(place as usize).copied().unwrap_or_default()).collect()
-    }
-}
-
 /// Asks for what was requested, and no more: of nodes of a tree, where they are.
 fn find(
     closures: &GroupClosures<'_>,
@@ -482,67 +366,4 @@ fn check(heap: &HeapState, is_trace: bool) -> Result<()> {
         ),
         remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
     })
-}
-
-/// Objects a task looks at between two looks at the clock.
-pub(super) const RUN: usize = 1 << 16;
-
-/// The nodes of its tree that each object of a heap state is in, those above its leaves included, as groups: the number of
-/// a group is that of its node. 4 bytes an object.
-///
-/// # Errors
-/// When cancelled.
-pub fn object_groups(heap: &HeapState, grouped: &Grouped, progress: &Progress) -> Result<Arc<ObjectGroups>> {
-    let n = heap.object_count();
-    // Objects in the same groups share one list of leaves: it is told by where it lies.
-    let runs: Vec<(Vec<u32>, Vec<&[u32]>)> = (0..n.div_ceil(RUN))
-        .into_par_iter()
-        .map(|run| {
-            progress.check()?;
-            let mut number: FxHashMap<(*const u32, usize), u32> = FxHashMap::default();
-            let mut lists: Vec<&[u32]> = Vec::new();
-            let mut last = (&[][..], u32::MAX);
-            let of = (run * RUN..((run + 1) * RUN).min(n)).map(|o| {
-                let leaves = grouped.leaves_of(heap, ObjectId(o as u32));
-                if last.1 == u32::MAX || !std::ptr::eq(last.0, leaves) {
-                    let next = lists.len() as u32;
-                    let found = *number.entry((leaves.as_ptr(), leaves.len())).or_insert(next);
-                    if found == next {
-                        lists.push(leaves);
-                    }
-                    last = (leaves, found);
-                }
-                last.1
-            });
-            let of: Vec<u32> = of.collect();
-            Ok((of, lists))
-        })
-        .collect::<Result<_>>()?;
-    let mut all: Vec<Box<[u32]>> = Vec::new();
-    let mut number: FxHashMap<(*const u32, usize), u32> = FxHashMap::default();
-    let mut of = Vec::with_capacity(n);
-    for (mine, lists) in runs {
-        let global: Vec<u32> = lists
-            .iter()
-            .map(|leaves| {
-                *number.entry((leaves.as_ptr(), leaves.len())).or_insert_with(|| {
-                    all.push(with_above(&grouped.tree, leaves));
-                    all.len() as u32 - 1
-                })
-            })
-            .collect();
-        of.extend(mine.into_iter().map(|list| global[list as usize]));
-    }
-    Ok(Arc::new(ObjectGroups::new(of, all, grouped.tree.len())))
-}
-
-/// Some nodes and all above them that count the same objects, ascending, each once.
-pub(super) fn with_above(tree: &MemoryTree, nodes: &[u32]) -> Box<[u32]> {
-    let up = |&node: &u32| {
-        std::iter::successors(Some(node as usize), |&n| tree.parent(n).filter(|_| !tree.restarts(n))).map(|n| n as u32)
-    };
-    let mut all: Vec<u32> = nodes.iter().flat_map(up).collect();
-    all.sort_unstable();
-    all.dedup();
-    all.into()
 }

@@ -1,7 +1,7 @@
 //! What was found of a dump, kept for the next time that it is opened: its tree under a grouping, and what the groups of
 //! that tree reach and retain; its owners, whatever it is grouped by; and what was found of all dumps of a series. Then nothing of the dump is read but what tells it from others.
 
-use super::closures::ClosureRequest;
+use super::closure_metric::ClosureRequest;
 use crate::group::{GroupOptions, Grouping, MemoryTree, Reads, StoredTree};
 use crate::ownership::{OwnerPlaces, StoredPlaces};
 use memory_city_formats::{AnswerKey, DumpFacts, HeapSeries};

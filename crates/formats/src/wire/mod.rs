@@ -21,6 +21,7 @@ mod roots;
 mod sample_kinds;
 mod sampled;
 mod save;
+mod save_objects;
 mod scan;
 mod series;
 mod state;

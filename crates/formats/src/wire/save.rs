@@ -3,6 +3,7 @@
 use super::cohorts;
 use super::count_stream::CONVERTED;
 use super::names::stack_in;
+use super::save_objects::{ObjectKeys, Stopped, write_objects};
 use super::scan::error_of;
 use super::walks::SeenWalk;
 use crate::event::GcKind;
@@ -14,8 +15,8 @@ use memory_city_heap::unfinished::{FileReaders, Unfinished};
 use memory_city_heap::{HeapState, ObjectId, Strength, TypeKind};
 use memory_city_wire::{
     ClassRow, CollectionKind, GcRow, LoaderRow, ObjectNaming, OriginRow, ReferentStrength, RunRow, ThreadRow,
-    TraceOptions, TraceTables, TraceWriter, WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkObject,
-    WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow, WalkWriter, WireError,
+    TraceOptions, TraceTables, TraceWriter, WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkReferentRow,
+    WalkRootRow, WalkSampleRow, WalkStartRow, WireError,
 };
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -417,72 +418,4 @@ pub enum SavedWalk {
         /// The least bound within which there is, bytes.
         needed: u64,
     },
-}
-
-enum Stopped {
-    Wire(WireError),
-    Engine(Error),
-}
-
-/// How the objects of a heap state are named in the file.
-struct ObjectKeys {
-    by_id: bool,
-    has_addresses: bool,
-    unit: u32,
-}
-
-impl ObjectKeys {
-    fn of(heap: &HeapState) -> ObjectKeys {
-        let has_addresses = heap.objects().last().is_none_or(|last| heap.address(last).is_some())
-            && heap.objects().all(|o| heap.stable_id(o).is_none());
-        let unit = match heap.objects().all(|o| heap.address(o).unwrap_or(0).is_multiple_of(8)) {
-            true => 8,
-            false => 1,
-        };
-        ObjectKeys { by_id: heap.origins().is_some(), has_addresses, unit }
-    }
-
-    fn key(&self, heap: &HeapState, o: ObjectId) -> u64 {
-        match heap.origins().filter(|_| self.by_id) {
-            None => u64::from(o.0),
-            Some(origins) if self.has_addresses => u64::from(origins.identity(o.0 as usize).number),
-            Some(_) => heap.stable_id(o).unwrap_or(u64::from(o.0)),
-        }
-    }
-}
-
-fn write_objects(
-    walk: &mut WalkWriter<'_>,
-    heap: &HeapState,
-    keys: &ObjectKeys,
-    classes: &[u32],
-    origins: &FxHashMap<u32, Option<u32>>,
-    progress: &Progress,
-) -> std::result::Result<(), Stopped> {
-    let odd: FxHashMap<ObjectId, u64> = heap.odd_sizes().collect();
-    let mut hidden = heap.inferred_references();
-    let mut targets = Vec::new();
-    for o in heap.objects() {
-        if o.0 % (1 << 16) == 0 {
-            progress.check().map_err(Stopped::Engine)?;
-            progress.advance(1 << 16);
-        }
-        // What is not listed lies behind what is, and is told apart.
-        let own = hidden.iter().take_while(|r| r.from == o).count();
-        hidden = &hidden[own..];
-        let references = heap.references(o);
-        let listed = &references[..references.len() - own];
-        targets.clear();
-        targets.extend(listed.iter().map(|&target| keys.key(heap, target)));
-        let object = WalkObject {
-            id: if keys.by_id { keys.key(heap, o) } else { 0 },
-            address: if keys.has_addresses { heap.address(o).unwrap_or(0) / u64::from(keys.unit) } else { 0 },
-            class: classes[heap.type_of(o).0 as usize],
-            length: heap.array_length(o),
-            size: odd.get(&o).copied(),
-            origin: origins.get(&heap.origin_class(o)).copied().flatten(),
-        };
-        walk.object(&object, &targets).map_err(Stopped::Wire)?;
-    }
-    Ok(())
 }

@@ -6,6 +6,7 @@
 mod axis;
 mod banded;
 mod box_order;
+mod caption;
 mod card;
 mod crumbs;
 mod drill;

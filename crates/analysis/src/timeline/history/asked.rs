@@ -6,7 +6,7 @@ use crate::ownership::OwnerTree;
 use crate::ownership::fields::field_in_heap;
 use crate::timeline::all_references::{TimeReferences, time_references};
 use crate::timeline::choice::{check, known_of_traces, with_wanted};
-use crate::timeline::closures::ClosureRequest;
+use crate::timeline::closure_metric::ClosureRequest;
 use crate::timeline::kept::{KeptAnswers, OwnersOfTime, keep_owners, kept_owners, key_of_dumps};
 use crate::timeline::references::{ReferenceMap, reference_map};
 use crate::timeline::trees::{point_of, recorded, trees_of};

@@ -1,25 +1,16 @@
-//! How much of each class there was at all times at which somebody counted: at walks, and in the class histograms between them. The two
-//! count alike, with what no root reaches any more; the table of the times says which is which.
+//! Counts over time, as what is said of them: courses of classes, what grows steadily, and tables. Knows no heap state.
 
-use super::interface::change;
-use super::objects::top_parameter;
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::WalkCounts;
+use crate::analyses::interface::change;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text};
-use crate::timeline::{History, Source, Unit};
-use crate::trends::spread;
-use memory_city_formats::counts::{ClassCounts, CountMoment, without_address};
-use memory_city_heap::error::{Error, Result};
+use crate::timeline::Unit;
+use memory_city_formats::counts::{ClassCounts, CountMoment};
+use memory_city_heap::Amount;
+use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Amount, HeapState};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-pub(super) fn analysis() -> Box<dyn Analysis> {
-    Box::new(CountsByClass)
-}
-
-struct CountsByClass;
 
 /// What grows steadily has its least in each part above that in the part before: garbage comes and goes within a part.
 const PARTS: usize = 4;
@@ -31,111 +22,6 @@ const WORTH_NAMING: u64 = 100;
 const MOST_NAMED: usize = 3;
 /// Walks have the objects of linked classes alone: of this class, walks and histograms do not count the same.
 const MIRRORS: &str = "java.lang.Class";
-
-impl Analysis for CountsByClass {
-    fn describe(&self) -> Description {
-        Description {
-            id: "counts",
-            title: "Counts by class",
-            explanation: "How much of each class there was at all times at which it was counted: at the walks of a recording, and in \
-                the class histograms between them. Names what grows from one quarter of the time to the next.",
-            needs: &[Need::Counts],
-            parameters: vec![
-                top_parameter("How many classes and times are listed"),
-                Parameter {
-                    id: "class",
-                    title: "Class",
-                    explanation: "The class whose course is listed time by time; all classes together where nothing is said",
-                    kind: ParameterKind::Text { default: "" },
-                },
-                Parameter {
-                    id: "walks",
-                    title: "Walks",
-                    explanation: "How many walks are counted besides, evenly spread: each is read for it",
-                    kind: ParameterKind::Number { default: 24, least: 0, most: 100_000 },
-                },
-            ],
-        }
-    }
-
-    fn run(
-        &self,
-        document: &Source,
-        window: TimeWindow,
-        arguments: &Arguments,
-        progress: &Progress,
-    ) -> Result<Findings> {
-        let Some(counts) = document.class_counts() else { return Ok(Findings::default()) };
-        let walks = walks_of(document, window, arguments.count("walks"), progress)?;
-        let walk_count = walks.len();
-        let class = without_address(arguments.word("class"));
-        let all = CountedCourses::of(&counts, millis_of(document, window), walks, class, progress)?;
-        if !class.is_empty() && !all.classes.contains_key(class) {
-            return Err(Error::Unusable {
-                what: format!("No object of a class {class} was counted"),
-                remedy: "Name it as the table does, with its package: java.lang.String".into(),
-            });
-        }
-        let top = arguments.count("top");
-        let mut findings = Findings { answers: all.answers(), notes: all.notes(), ..Findings::default() };
-        if findings.answers.is_empty() {
-            findings.notes.insert(0, all.nothing_grows());
-        }
-        let times = window.times().count();
-        if document.heaps().is_some() && walk_count < times {
-            findings.notes.push(format!("{} of {times} walks are not counted here (-p walks).", times - walk_count));
-        }
-        findings.tables.push(all.class_table(top));
-        findings.tables.push(all.time_table(class, by_uptime(document), top));
-        Ok(findings)
-    }
-}
-
-/// From when to when is looked: everything where the window has no end of its own.
-fn millis_of(document: &Source, window: TimeWindow) -> (u64, u64) {
-    let points = document.timeline().points();
-    let at = |t: usize| points.get(t).map_or(0, |point| point.millis);
-    let from = if window.from == 0 { 0 } else { at(window.from) };
-    let to = if window.to + 1 >= points.len() { u64::MAX } else { at(window.to) };
-    (from, to)
-}
-
-fn by_uptime(document: &Source) -> bool {
-    document.timeline().points().iter().any(|point| point.gc.is_some())
-}
-
-/// When a walk was, and all its objects by class, reachable or not.
-type WalkCounts = (u64, BTreeMap<Arc<str>, Amount>);
-
-/// Some walks, evenly spread.
-fn walks_of(document: &Source, window: TimeWindow, most: usize, progress: &Progress) -> Result<Vec<WalkCounts>> {
-    let Some(history) = document.heaps() else { return Ok(Vec::new()) };
-    let times: Vec<usize> = window.times().collect();
-    let chosen = match most {
-        0 => Vec::new(),
-        1 => times.last().copied().into_iter().collect(),
-        _ => spread(&times, most),
-    };
-    chosen.into_iter().map(|t| walk_of(history, t, progress)).collect()
-}
-
-fn walk_of(history: &History, t: usize, progress: &Progress) -> Result<WalkCounts> {
-    let heap: Arc<HeapState> = history.heap(t, progress)?;
-    let mut amounts = vec![Amount::default(); heap.types().len()];
-    for (at, object) in heap.objects().enumerate() {
-        if at % (1 << 20) == 0 {
-            progress.check()?;
-        }
-        if let Some(amount) = amounts.get_mut(heap.type_of(object).0 as usize) {
-            *amount += Amount { objects: 1, bytes: heap.size_of(object) };
-        }
-    }
-    let mut classes: BTreeMap<Arc<str>, Amount> = BTreeMap::new();
-    for (of, amount) in heap.types().iter().zip(amounts).filter(|(_, amount)| amount.objects > 0) {
-        *classes.entry(Arc::from(without_address(&of.name))).or_default() += amount;
-    }
-    Ok((history.timeline().points().get(t).map_or(0, |point| point.millis), classes))
-}
 
 /// A time at which was counted.
 struct CountedAt {
@@ -179,8 +65,9 @@ impl CourseSummary {
 }
 
 /// All counts, in the order of time.
-struct CountedCourses {
+pub(super) struct CountedCourses {
     times: Vec<CountedAt>,
+    /// By class.
     classes: BTreeMap<Arc<str>, CourseSummary>,
     /// How much there was at each time of the class that was asked for, or of all.
     course: Vec<Amount>,
@@ -189,7 +76,7 @@ struct CountedCourses {
 }
 
 impl CountedCourses {
-    fn of(
+    pub(super) fn of(
         counts: &ClassCounts,
         (from, to): (u64, u64),
         walks: Vec<WalkCounts>,
@@ -288,7 +175,12 @@ impl CountedCourses {
         of.rising.filter(|(first, last)| (last - first).saturating_mul(WORTH_NAMING) >= self.heap)
     }
 
-    fn answers(&self) -> Vec<String> {
+    /// Whether a class was counted.
+    pub(super) fn has(&self, class: &str) -> bool {
+        self.classes.contains_key(class)
+    }
+
+    pub(super) fn answers(&self) -> Vec<String> {
         let steady = self.classes.iter().filter_map(|(class, of)| Some((class, self.steady(of)?)));
         let mut steady: Vec<(&Arc<str>, (u64, u64))> = steady.collect();
         steady.sort_by_key(|(class, (first, last))| (Reverse(last - first), Arc::clone(class)));
@@ -307,14 +199,14 @@ impl CountedCourses {
         answers
     }
 
-    fn nothing_grows(&self) -> String {
+    pub(super) fn nothing_grows(&self) -> String {
         match self.times.len() < PARTS * LEAST_IN_PART {
             true => format!("{} counts: to say what grows takes {}.", self.times.len(), PARTS * LEAST_IN_PART),
             false => "No class grows from each quarter of the time to the next by a hundredth of the heap.".to_owned(),
         }
     }
 
-    fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<String> {
         let histograms = self.times.iter().filter_map(|time| time.histogram);
         let (count, garbage) = histograms.fold((0, false), |(n, any), moment| (n + 1, any || moment.with_garbage));
         let walks = self.times.len() - count;
@@ -334,7 +226,7 @@ impl CountedCourses {
         notes
     }
 
-    fn class_table(&self, top: usize) -> ResultTable {
+    pub(super) fn class_table(&self, top: usize) -> ResultTable {
         let (bytes, objects) = (CellKind::Number(Unit::Bytes), CellKind::Number(Unit::Objects));
         let columns = vec![
             Column::new("class", "Class", CellKind::Text, "The class; hidden classes of one name are one"),
@@ -386,7 +278,7 @@ impl CountedCourses {
     }
 
     /// Time by time: of a class, or of all.
-    fn time_table(&self, class: &str, uptime: bool, top: usize) -> ResultTable {
+    pub(super) fn time_table(&self, class: &str, uptime: bool, top: usize) -> ResultTable {
         let columns = vec![
             Column::new("time", "At", if uptime { CellKind::Uptime } else { CellKind::Time }, "When it was counted"),
             Column::new(

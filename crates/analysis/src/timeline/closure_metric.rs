@@ -1,0 +1,94 @@
+//! What can be asked of what groups reach and retain: the metrics, and which of them one walk finds together.
+
+use super::metric::{MetricInfo, Unit};
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::ownership::{GroupAmounts, KeepRules};
+
+/// A metric of what groups reach or retain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ClosureMetric {
+    /// Bytes that would be freed if the whole group were.
+    Retained,
+    /// The objects of these.
+    RetainedObjects,
+    /// Bytes of all that the group reaches.
+    Deep,
+    /// The objects of these.
+    DeepObjects,
+    /// Objects of other groups that refer to the group, whether or not their references keep it. Those of an inner node are the
+    /// sums over its leaves.
+    Referrers,
+    /// How many garbage collections the objects of the group have survived, on average of those of which that is known; 0 where it
+    /// is of none.
+    Age,
+}
+
+impl ClosureMetric {
+    /// All of them.
+    pub const ALL: [ClosureMetric; 6] = [
+        ClosureMetric::Retained,
+        ClosureMetric::RetainedObjects,
+        ClosureMetric::Deep,
+        ClosureMetric::DeepObjects,
+        ClosureMetric::Referrers,
+        ClosureMetric::Age,
+    ];
+    /// Those of what groups reach and retain.
+    pub const CLOSURES: [ClosureMetric; 4] =
+        [ClosureMetric::Retained, ClosureMetric::RetainedObjects, ClosureMetric::Deep, ClosureMetric::DeepObjects];
+
+    /// How it is described, and found among the metrics of a timeline.
+    pub fn info(self) -> MetricInfo {
+        match self {
+            ClosureMetric::Retained => MetricInfo::new("retained", "Retained bytes", Unit::Bytes),
+            ClosureMetric::RetainedObjects => MetricInfo::new("retained-objects", "Retained objects", Unit::Objects),
+            ClosureMetric::Deep => MetricInfo::new("deep", "Deep bytes", Unit::Bytes),
+            ClosureMetric::DeepObjects => MetricInfo::new("deep-objects", "Deep objects", Unit::Objects),
+            ClosureMetric::Referrers => MetricInfo::new("referrers", "Referring objects", Unit::Objects),
+            ClosureMetric::Age => MetricInfo::new("age", "Mean age", Unit::Count),
+        }
+    }
+
+    /// The metric of an id.
+    ///
+    /// # Errors
+    /// When there is none; says which there are.
+    pub fn of(id: &str) -> Result<ClosureMetric> {
+        Self::ALL.into_iter().find(|metric| &*metric.info().id == id).ok_or_else(|| Error::Unusable {
+            what: format!("There is no metric {id} of what groups reach or retain"),
+            remedy: format!("Use one of: {}", Self::ALL.map(|metric| metric.info().id.to_string()).join(", ")),
+        })
+    }
+
+    /// Whether it is of what groups reach.
+    pub fn is_deep(self) -> bool {
+        matches!(self, ClosureMetric::Deep | ClosureMetric::DeepObjects)
+    }
+
+    /// The value among what a group reaches and retains; 0 for what is found in another way, referrers and ages.
+    pub fn value(self, amounts: &GroupAmounts) -> u64 {
+        match self {
+            ClosureMetric::Retained => amounts.retained.bytes,
+            ClosureMetric::RetainedObjects => amounts.retained.objects,
+            ClosureMetric::Deep => amounts.deep.bytes,
+            ClosureMetric::DeepObjects => amounts.deep.objects,
+            ClosureMetric::Referrers | ClosureMetric::Age => 0,
+        }
+    }
+}
+
+/// What is asked for of groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ClosureRequest {
+    /// Which references keep what they refer to.
+    pub rules: KeepRules,
+    /// Deep amounts too, not only retained ones: they are zero otherwise.
+    pub deep: bool,
+}
+
+impl ClosureRequest {
+    /// What some metrics need.
+    pub fn of(metrics: &[ClosureMetric], rules: KeepRules) -> ClosureRequest {
+        ClosureRequest { rules, deep: metrics.iter().any(|metric| metric.is_deep()) }
+    }
+}

@@ -196,8 +196,14 @@ fn limits_of_what_is_retained_are_exact_and_need_one_dump() {
     let groups = check("retained > 1MB and name ~ \"Person\"", 3);
     assert!(groups["checks"][0]["details"].to_string().contains("PERSONS"), "{groups}");
     check("retained > 1GB", 0);
+    // A field of all instances of a class; what the class has not cannot be checked, and so does not pass.
+    let names = check("register.model.Person.name > 500KB", 3);
+    assert!(names["checks"][0]["message"].as_str().is_some_and(|m| m.contains("12,400 objects retain")), "{names}");
+    check("register.model.Person.name > 5MB", 0);
+    let (code, _, error) = run(&["check", LAST, "--max-retained", "register.model.Person.nonsense > 1B"]);
+    assert!(code == 1 && error.contains("register.model.Person has no field nonsense"), "{code}: {error}");
     let missing = check("com.acme.Session > 50MB", 0);
-    assert!(missing["checks"][0]["message"].as_str().is_some_and(|m| m.contains("no type or owner")), "{missing}");
+    assert!(missing["checks"][0]["message"].as_str().is_some_and(|m| m.contains("Nothing is called")), "{missing}");
 }
 
 /// The file for build servers is complete or as it was: a result that cannot be written leaves the one that was there.

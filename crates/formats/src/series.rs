@@ -124,6 +124,11 @@ pub trait HeapSeries: Send + Sync {
         None
     }
 
+    /// For how long the program had run at a point, milliseconds, where the input tells.
+    fn uptime(&self, _index: usize) -> Option<u64> {
+        None
+    }
+
     /// Whether allocations were sampled while it was recorded.
     fn has_samples(&self) -> bool {
         false

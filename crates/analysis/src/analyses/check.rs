@@ -3,14 +3,17 @@
 //! Without a limit every accumulation that the analysis `leak` finds is a failure. With limits they alone decide.
 //! [`CheckReport`] serialises as the JSON form that `docs/report-json.md` describes.
 
+use super::cut::field_references;
 use super::report::{self, Report};
 use super::{AnalysisRegistry, TimeWindow};
 use crate::group::{MemoryTree, Reads};
+use crate::ownership::OwnerTree;
 use crate::ownership::holders::{NamedObjects, describe, named_objects};
 use crate::table::{Arrangement, Filter, FilterColumn, FilterComparison, Quantity, TableShape, TreeTable};
 use crate::tabular::{bytes_text, count_text};
 use crate::timeline::{ClosureMetric, History, Metric, NodeId, Source, TimePoint, Timeline};
 use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::BitSet;
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use std::str::FromStr;
@@ -337,7 +340,7 @@ fn retained_or_kept(
     progress: &Progress,
 ) -> Result<CheckFinding> {
     let grouped = limit.of == LimitOf::Groups;
-    let question = format!("max-retained {}-{} {rules:?} {:?}", window.from, window.to, limit.text);
+    let question = format!("max-retained of fields too {}-{} {rules:?} {:?}", window.from, window.to, limit.text);
     let key = source.heaps().and_then(|heaps| heaps.answer_key(&question, grouped));
     if let Some((passed, message, details, bytes)) = key.as_ref().and_then(|key| key.kept::<StoredCheck>()) {
         return Ok(CheckFinding { passed, message, details, bytes, ..finding_of(limit) });
@@ -375,8 +378,12 @@ fn retained(
         LimitOf::Groups => return groups(source, heaps, window, limit, rules, finding, progress),
     };
     let (heap, tree) = heaps.owners(window.to, rules, progress)?;
-    let Some(found) = named_objects(&heap, &tree, rules, name, progress)? else {
-        finding.message = format!("There is no type or owner {name} at the last point in time.");
+    let found = match named_objects(&heap, &tree, rules, name, progress)? {
+        Some(found) => Some(found),
+        None => field_objects(heaps, window.to, &tree, rules, name, progress)?,
+    };
+    let Some(found) = found else {
+        finding.message = format!("Nothing is called {name} at the last point in time: no type, no owner and no field of one.");
         return Ok(finding);
     };
     finding.passed = !comparison.holds(found.retained.bytes as f64, most);
@@ -386,6 +393,42 @@ fn retained(
         finding.details = place_lines(&found);
     }
     Ok(finding)
+}
+
+/// What the field of a class holds, in all its instances: `None` where there is no such class.
+///
+/// # Errors
+/// When the class has no such field, or the input does not say what fields hold: a limit that cannot be checked does not pass.
+fn field_objects(
+    heaps: &History,
+    time: usize,
+    tree: &OwnerTree,
+    rules: KeepRules,
+    name: &str,
+    progress: &Progress,
+) -> Result<Option<NamedObjects>> {
+    let heap = heaps.heap(time, progress)?;
+    let Some((class, field)) = name.rsplit_once('.') else { return Ok(None) };
+    if !heap.types().iter().any(|t| *t.name == *class) {
+        return Ok(None);
+    }
+    let unusable = |what: String| Error::Unusable {
+        what,
+        remedy: "Name a type, a field of a class, or an owner as `report` names it".into(),
+    };
+    let Some(values) = heaps.values(time, progress)? else {
+        return Err(unusable(format!(
+            "There is no static field {name} that keeps anything alone, and the input does not say what fields of objects hold"
+        )));
+    };
+    let found = field_references(&heap, &values, rules, (class, field), progress)?;
+    let any = heap.objects().any(|o| *heap.types()[heap.type_of(o).0 as usize].name == *class);
+    if !found.is_there && any {
+        return Err(unusable(format!("{class} has no field {field}")));
+    }
+    let mut held = BitSet::new(heap.object_count());
+    found.references.iter().for_each(|(_, to)| _ = held.insert(to.0));
+    describe(&heap, tree, rules, held, progress).map(Some)
 }
 
 /// Any group of the tree that an expression holds for.

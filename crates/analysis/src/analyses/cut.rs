@@ -13,6 +13,7 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId, RootKind, TypeId};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
     Box::new(CutIt)
@@ -151,6 +152,34 @@ fn of_field(
             ))
         });
     };
+    let found = field_references(heap, values, rules, (class, field), progress)?.references;
+    if found.is_empty() {
+        return Err(unknown());
+    }
+    let mut cut = CutSet::new();
+    found.iter().for_each(|&(from, to)| cut.reference(from, to));
+    Ok((cut, format!("{} references", count_text(found.len() as u64))))
+}
+
+/// What a field holds, static or of all instances of a class and those below it.
+pub(super) struct FieldReferences {
+    /// From which object to which; fields that hold nothing have none.
+    pub references: Vec<(ObjectId, ObjectId)>,
+    /// Whether the class or any of its objects has such a field.
+    pub is_there: bool,
+}
+
+/// Finds what a field holds. Reads the objects of the class.
+///
+/// # Errors
+/// When the input cannot be read again, or the work was cancelled.
+pub(super) fn field_references(
+    heap: &HeapState,
+    values: &HeapValues,
+    rules: KeepRules,
+    (class, field): (&str, &str),
+    progress: &Progress,
+) -> Result<FieldReferences> {
     let types = heap.types();
     let is_class: Vec<bool> = types.iter().map(|t| *t.name == *class).collect();
     let mut wanted = BitSet::new(heap.object_count());
@@ -163,16 +192,18 @@ fn of_field(
     for o in heap.objects().filter(|&o| inherits[heap.type_of(o).0 as usize]) {
         wanted.insert(o.0);
     }
-    let found = Mutex::new(Vec::new());
+    let (found, has_field) = (Mutex::new(Vec::new()), AtomicBool::new(false));
     let visit = |from: ObjectId, record: &ObjectRecord<'_>| {
         let mut here = Vec::new();
         match record {
             ObjectRecord::Instance(fields) => {
                 let of_class = fields.iter().filter(|f| is_class[f.class.0 as usize] && **f.name == *field);
+                let of_class = of_class.inspect(|_| has_field.store(true, Ordering::Relaxed));
                 here.extend(of_class.filter_map(|f| target(f.value)).filter(|&to| keeps(heap, rules, field, from, to)));
             }
             ObjectRecord::Class(statics) => {
                 let named = statics.statics.iter().filter(|(name, _)| **name == *field);
+                let named = named.inspect(|_| has_field.store(true, Ordering::Relaxed));
                 here.extend(named.filter_map(|(_, value)| target(*value)));
             }
             ObjectRecord::ObjectArray(_) | ObjectRecord::PrimitiveArray(_) => {}
@@ -183,13 +214,8 @@ fn of_field(
         }
     };
     values.scan(Some(&wanted), &visit, progress)?;
-    let found = found.into_inner().unwrap_or_else(|e| e.into_inner());
-    if found.is_empty() {
-        return Err(unknown());
-    }
-    let mut cut = CutSet::new();
-    found.iter().for_each(|&(from, to)| cut.reference(from, to));
-    Ok((cut, format!("{} references", count_text(found.len() as u64))))
+    let references = found.into_inner().unwrap_or_else(|e| e.into_inner());
+    Ok(FieldReferences { references, is_there: has_field.into_inner() })
 }
 
 /// A static field where nobody says what fields hold, as in a recording: the roots of that name say what it refers to, and classes of

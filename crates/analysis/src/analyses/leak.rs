@@ -5,15 +5,15 @@ use super::measures::unseen_end;
 use super::paths::{rules as keep_rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::{
-    Accumulation, AccumulationRules, Course, Elements, Filled, Holding, OwnerHistory, OwnerPath, accumulations, ends,
-    filled, has_elements, owner_paths,
+    Accumulation, AccumulationRules, Course, Elements, Filled, Holding, OwnerHistory, OwnerPath, PlaceOverTime,
+    accumulations, ends, filled, has_elements, owner_paths,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{History, Source, Unit, key_of};
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapState, ObjectId, RootKind};
+use memory_city_heap::{HeapState, ObjectId, RootKind, Strength, TypeId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl Example {
             }
         }
         if let Some((of, count)) = &self.about {
-            text.push_str(&format!("; {} of them are about {of}", count_text(*count)));
+            text.push_str(&format!("; {} of them watch a {of} each", count_text(*count)));
         }
         text
     }
@@ -78,6 +78,13 @@ impl Analysis for Leak {
                     explanation: "Bytes: places that grow by less are left out",
                     kind: ParameterKind::Number { default: rules.least_bytes, least: 0, most: u64::MAX },
                 },
+                Parameter {
+                    id: "start",
+                    title: "Start of the program",
+                    explanation: "Whether a first walk of a program that ran for less than 5 s is looked at where there are two others: \
+                        what a program needs to come up is no leak",
+                    kind: ParameterKind::Choice { default: LEAVE_OUT, choices: &[LEAVE_OUT, "keep"] },
+                },
                 percent(
                     "least_share",
                     "Least share",
@@ -115,7 +122,7 @@ impl Analysis for Leak {
             ..AccumulationRules::default()
         };
         let (mut answers, mut notes) = (Vec::new(), Vec::new());
-        let all = worth_a_look(document, window, &mut notes);
+        let all = worth_a_look(document, window, arguments.word("start") != LEAVE_OUT, &mut notes);
         let most = arguments.count("times");
         let mut seen = BTreeMap::new();
         let mut looked = Looked::at(document, heaps, &spread(&all, most), keep, &mut seen, progress)?;
@@ -136,7 +143,15 @@ impl Analysis for Leak {
         let (times, history) = (&looked.times, &looked.history);
         let [from, to] = [times.first(), times.last()].map(|t| t.copied().unwrap_or(window.to));
         let (window, grew) = (TimeWindow { from, to }, times.len() > 1);
-        let points = accumulations(history, rules);
+        let mut points = accumulations(history, rules);
+        if points.len() > 1 {
+            let (heap, _) = heaps.dominators(window.to, keep, progress)?;
+            let watches = |point: &Accumulation| watched(&heap, history, point);
+            // Where nothing else is left, it is what there is to say.
+            if points.iter().any(|point| watches(point).is_none()) {
+                points.retain(|point| watches(point).map(|text| notes.push(text)).is_none());
+            }
+        }
         let listed = &points[..points.len().min(arguments.count("top"))];
         let examples = examples(heaps, window, keep, history, listed, progress)?;
         for (point, example) in listed.iter().zip(&examples) {
@@ -188,6 +203,9 @@ impl Analysis for Leak {
     }
 }
 
+/// The first walk of a program that has only just begun is not looked at.
+const LEAVE_OUT: &str = "leave-out";
+
 fn nothing(history: &OwnerHistory) -> i64 {
     history.places().first().map_or(0, |heap| heap.growth())
 }
@@ -218,7 +236,8 @@ fn examples(
     let objects = |time: usize, which: fn(&[Holding]) -> Option<&Holding>| -> Result<Vec<Option<ObjectId>>> {
         let (heap, dominators) = heaps.dominators(time, rules, progress)?;
         let largest = |place: u32| which(&history.places()[place as usize].held)?.largest.map(|(o, _)| o);
-        Ok(points.iter().map(|p| example(&heap, &dominators, p, &largest)).collect())
+        let shared = |p: &Accumulation| history.places()[p.place as usize].name.starts_with("shared ");
+        Ok(points.iter().map(|p| example(&heap, &dominators, p, shared(p), &largest)).collect())
     };
     let last = objects(window.to, |held| held.last())?;
     let paths = owner_paths(heaps, window.to, rules, &last, progress)?;
@@ -244,13 +263,19 @@ fn same_field(heap: &HeapState, path: &OwnerPath) -> Option<ObjectId> {
     heap.roots().iter().find(|r| r.kind == RootKind::StaticField && *r.detail == *name).map(|r| r.object)
 }
 
-/// The object that is shown of a point.
+/// The object that is shown of a point. A place that several share is no object: one of the elements shows where they all are.
 fn example(
     heap: &HeapState,
     dominators: &Dominators,
     point: &Accumulation,
+    is_shared: bool,
     largest: &dyn Fn(u32) -> Option<ObjectId>,
 ) -> Option<ObjectId> {
+    if let Elements::Below(below) = &point.elements
+        && is_shared
+    {
+        return below.first().and_then(|&p| largest(p)).map(|o| typical(heap, dominators, o));
+    }
     let place = largest(point.place).map(|o| most_of(heap, dominators, o));
     match &point.elements {
         Elements::Own | Elements::Larger => place,
@@ -261,6 +286,30 @@ fn example(
             place.filter(fills).or_else(element).or(place)
         }
     }
+}
+
+/// So many of like objects are asked who refers to them.
+const ASKED: usize = 512;
+
+/// Of the objects of a type that the same owner has, the largest of those that the same types refer to as to most: of ids that thousands
+/// of records hold, one that records hold, not a longer one beside them.
+fn typical(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
+    let of = heap.type_of(o);
+    let like: Vec<ObjectId> =
+        dominators.owned(dominators.owner(o)).filter(|&other| heap.type_of(other) == of).collect();
+    let holders = |o: ObjectId| {
+        let mut types: Vec<TypeId> = heap.referrers(o).iter().map(|&r| heap.type_of(r)).collect();
+        types.sort_unstable();
+        types.dedup();
+        types
+    };
+    let mut by: BTreeMap<Vec<TypeId>, Vec<ObjectId>> = BTreeMap::new();
+    for &one in like.iter().step_by(like.len().div_ceil(ASKED).max(1)) {
+        by.entry(holders(one)).or_default().push(one);
+    }
+    let most = by.into_iter().max_by_key(|(types, held)| (held.len(), Reverse(types.clone())));
+    let Some((_, held)) = most.filter(|(types, _)| *types != holders(o)) else { return o };
+    held.into_iter().max_by_key(|&o| (dominators.retained(o).bytes, Reverse(o))).unwrap_or(o)
 }
 
 /// What most objects of the type of a reference object refer to without keeping it, and how many do.
@@ -275,6 +324,34 @@ fn about(heap: &HeapState, o: ObjectId) -> Option<(String, u64)> {
     }
     let (name, count) = types.into_iter().max_by_key(|&(name, count)| (count, Reverse(name)))?;
     Some((name.to_owned(), count))
+}
+
+/// Of cleaners and finalizers that the VM lists until what they watch is gone, all of which is alive: that is what to look at, not the list.
+fn watched(heap: &HeapState, history: &OwnerHistory, point: &Accumulation) -> Option<String> {
+    let place = match &point.elements {
+        Elements::Below(below) if below.len() == 1 => below[0],
+        Elements::Own => point.place,
+        _ => return None,
+    };
+    let o = history.places()[place as usize].largest().map(|(o, _)| o)?;
+    let of = heap.type_of(o);
+    let name = &heap.types()[of.0 as usize].name;
+    if !["java.lang.ref.", "jdk.internal.ref."].iter().any(|of| name.starts_with(of)) {
+        return None;
+    }
+    let (mut all, mut alive) = (0u64, 0u64);
+    for referent in heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of) {
+        let waits = matches!(referent.strength, Strength::Phantom | Strength::Finalizer);
+        all += 1;
+        alive += u64::from(waits && heap.is_reachable(referent.to));
+    }
+    let (about, _) = about(heap, o).filter(|_| 10 * alive >= 9 * all.max(1))?;
+    Some(format!(
+        "{} holds {} {name} (+{}) for as long as what they watch is alive, most often {about}: they are no leak of their own.",
+        place_text(history, point.place),
+        count_text(point.count.1),
+        bytes_text(point.bytes.1.saturating_sub(point.bytes.0)),
+    ))
 }
 
 /// Of what an object owns, the object deepest down that alone keeps most of it: the array of the list, not the list.
@@ -312,12 +389,8 @@ fn filling(history: &OwnerHistory, point: &Accumulation) -> String {
     let (count, bytes) = (count_text(point.count.1), bytes_text(point.bytes.1));
     let holds = match &point.elements {
         Elements::Below(below) => {
-            let kind = |&p: &u32| format!("{} {}", count_text(ends(&at(p).held, |h| h.heads).1), at(p).name);
-            let mut kinds: Vec<String> = below.iter().take(KINDS).map(kind).collect();
-            if below.len() > KINDS {
-                kinds.push(format!("{} other kinds", below.len() - KINDS));
-            }
-            format!("holds {}", kinds.join(", "))
+            let kind = |p: u32| format!("{} {}", count_text(ends(&at(p).held, |h| h.heads).1), at(p).name);
+            format!("holds {}", kinds(history, below, kind))
         }
         Elements::Own => format!("are {count} objects"),
         Elements::Larger => "is large".to_owned(),
@@ -329,22 +402,44 @@ fn elements_text(history: &OwnerHistory, point: &Accumulation) -> String {
     let at = |place: u32| &history.places()[place as usize];
     match &point.elements {
         Elements::Below(below) => {
-            let kind = |&p: &u32| {
+            let kind = |p: u32| {
                 let (first, last) = ends(&at(p).held, |h| h.heads);
-                format!("{} {} ({} at first)", count_text(last), at(p).name, count_text(first))
+                format!("{} {} ({} at first)", count_text(last), at(p).name, first_text(history, p, first))
             };
-            let mut kinds: Vec<String> = below.iter().take(KINDS).map(kind).collect();
-            if below.len() > KINDS {
-                kinds.push(format!("{} other kinds", below.len() - KINDS));
-            }
-            kinds.join(", ")
+            kinds(history, below, kind)
         }
         Elements::Own | Elements::Larger => at(point.place).name.to_string(),
     }
 }
 
-/// Kinds of elements that are named in a sentence.
+/// How many of a place there were at first; who owns them may be another than then, which is no birth.
+fn first_text(history: &OwnerHistory, place: u32, first: u64) -> String {
+    let name = &history.places()[place as usize].name;
+    let was = |other: &PlaceOverTime| other.name == *name && ends(&other.held, |h| h.heads).0 > 0;
+    match first == 0 && history.places().iter().any(was) {
+        true => "elsewhere".to_owned(),
+        false => count_text(first),
+    }
+}
+
+/// Kinds of elements that are named in a sentence, those that grow most first.
 const KINDS: usize = 4;
+/// But for the first, of the growth of all of them: one in so many.
+const LEAST_OF_KINDS: i64 = 20;
+
+/// Kinds of elements in words; what is next to nothing beside the others is counted.
+fn kinds(history: &OwnerHistory, below: &[u32], text: impl Fn(u32) -> String) -> String {
+    let growth = |p: u32| history.places()[p as usize].growth();
+    let all: i64 = below.iter().map(|&p| growth(p)).sum();
+    let worth = below.iter().skip(1).take(KINDS - 1).take_while(|&&p| LEAST_OF_KINDS * growth(p) >= all).count() + 1;
+    let mut kinds: Vec<String> = below.iter().take(worth).map(|&p| text(p)).collect();
+    match below.len().saturating_sub(worth) {
+        0 => {}
+        1 => kinds.push("1 other kind".to_owned()),
+        more => kinds.push(format!("{more} other kinds")),
+    }
+    kinds.join(", ")
+}
 
 fn sentence(history: &OwnerHistory, point: &Accumulation) -> String {
     let (before, after) = point.count;
@@ -352,7 +447,10 @@ fn sentence(history: &OwnerHistory, point: &Accumulation) -> String {
     let place = place_text(history, point.place);
     let holds = match point.elements {
         Elements::Below(_) => format!("holds {}", elements_text(history, point)),
-        Elements::Own => format!("are {} objects ({} at first)", count_text(after), count_text(before)),
+        Elements::Own => {
+            let before = first_text(history, point.place, before);
+            format!("are {} objects ({before} at first)", count_text(after))
+        }
         Elements::Larger => "became larger".to_owned(),
     };
     format!("{place} {holds}: +{grown}, {:.0} % of the growth of the heap", 100.0 * point.share)

@@ -17,7 +17,15 @@ use std::collections::BTreeMap;
 
 /// The points in time worth a look. At the start of a garbage collection what is dead still counts; after one of a part of
 /// the heap what is dead in the other part does, so that the ends of collections of all of it tell most, if there are some.
-pub(super) fn worth_a_look(document: &Source, window: TimeWindow, notes: &mut Vec<String>) -> Vec<usize> {
+///
+/// The first walk of a program that has only just begun is left out where there are others, unless `with_start`: what a program needs to
+/// come up would be most of what grows, and hide what does so ever after.
+pub(super) fn worth_a_look(
+    document: &Source,
+    window: TimeWindow,
+    with_start: bool,
+    notes: &mut Vec<String>,
+) -> Vec<usize> {
     let gc = |t: &usize| document.timeline().points()[*t].gc.as_ref();
     let full = |t: &usize| gc(t).is_some_and(|gc| gc.end && gc.kind == GcKind::Major);
     let all: Vec<usize> = window.times().collect();
@@ -26,7 +34,29 @@ pub(super) fn worth_a_look(document: &Source, window: TimeWindow, notes: &mut Ve
         notes.push(format!("Looked at the ends of the {} collections of the whole heap alone.", fulls.len()));
         return fulls;
     }
-    ends(document, window)
+    let mut ends = ends(document, window);
+    let uptime = |t: Option<&usize>| document.heaps()?.series().uptime(*t?);
+    if let (Some(first), Some(next)) = (uptime(ends.first()), uptime(ends.get(1)))
+        && !with_start
+        && first < STARTING
+        && next >= RUNNING
+    {
+        let label = &document.timeline().points()[ends[0]].label;
+        let seconds = first as f64 / 1e3;
+        match ends.len() {
+            2 => notes.push(format!(
+                "{label} is of the first {seconds:.1} s of the program: what it took to come up counts as growth. Record for longer."
+            )),
+            _ => {
+                notes.push(format!(
+                    "{label} is of the first {seconds:.1} s of the program, and is left out here: what it takes to come up is no leak. \
+                     `-p start=keep` of `analyse leak` looks at it too."
+                ));
+                ends.remove(0);
+            }
+        }
+    }
+    ends
 }
 
 /// The points in time that are no starts of garbage collections; all where there are no others.
@@ -35,6 +65,10 @@ pub(super) fn ends(document: &Source, window: TimeWindow) -> Vec<usize> {
     let ends: Vec<usize> = window.times().filter(is_end).collect();
     if ends.is_empty() { window.times().collect() } else { ends }
 }
+
+/// A program that runs for less is starting, milliseconds; what it needs to run it has after so many.
+const STARTING: u64 = 5_000;
+const RUNNING: u64 = 10_000;
 
 /// Points in time that tell a leak from what grows once.
 const ENOUGH: usize = 3;
@@ -104,7 +138,7 @@ impl Looked {
                 "{n} objects lie below more owners than are told apart: they count with the last of these."
             ));
         }
-        Ok(Looked { times: looked, history, notes })
+        Ok(Looked { times: looked, history: history.settled(), notes })
     }
 }
 

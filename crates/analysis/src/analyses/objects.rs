@@ -3,8 +3,8 @@
 
 use super::parameters::{Parameter, ParameterKind};
 pub(super) use crate::inspection::{address_text, class_or_type, type_name};
-use crate::tabular::Cell;
-use crate::timeline::{History, NodeId, Source};
+use crate::tabular::{Cell, count_text};
+use crate::timeline::{History, NodeId, Source, Timeline};
 use memory_city_formats::values::HeapValues;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -29,19 +29,54 @@ pub(super) fn values(document: &Source, time: usize, progress: &Progress) -> Res
     })
 }
 
-/// The group that a parameter names; the whole heap where it is empty.
+/// The group that a parameter names: by its key, or by a name that only one has (`java.util.LinkedList`); the whole heap where it is
+/// empty.
 pub(super) fn group(document: &Source, key: &str) -> Result<NodeId> {
-    match key.trim() {
-        "" => Ok(NodeId::ROOT),
-        key => document.find(key).ok_or_else(|| Error::Unusable {
-            what: format!("There is no group {key}"),
-            remedy: format!(
-                "Give the key of a node, such as Heap#java.util#HashMap (grouped by {}); `memory-city report --tree \
-                 --format csv` lists all keys",
-                document.grouping_id()
-            ),
-        }),
+    let key = key.trim();
+    if key.is_empty() {
+        return Ok(NodeId::ROOT);
     }
+    if let Some(node) = document.find(key) {
+        return Ok(node);
+    }
+    let timeline = document.timeline();
+    let named: Vec<NodeId> = timeline.nodes().filter(|&node| is_called(timeline, node, key)).collect();
+    let unusable = |what, such_as: String| Error::Unusable {
+        what,
+        remedy: format!(
+            "Give the key of a node, such as {such_as} (grouped by {}); `memory-city report --tree --format csv` lists all keys",
+            document.grouping_id()
+        ),
+    };
+    match named[..] {
+        [node] => Ok(node),
+        [] => Err(unusable(format!("There is no group {key}"), example_key(timeline, key))),
+        [first, ..] => {
+            Err(unusable(format!("There are {} groups {key}", count_text(named.len() as u64)), timeline.key(first)))
+        }
+    }
+}
+
+/// Whether a node has this name, by itself or with those above it, as classes have with their packages.
+fn is_called(timeline: &Timeline, node: NodeId, name: &str) -> bool {
+    if !name.ends_with(timeline.name(node)) {
+        return false;
+    }
+    let path: Vec<&str> = timeline.path(node).into_iter().map(|n| timeline.name(n)).collect();
+    timeline.name(node) == name || path.join(".") == name
+}
+
+/// The key of a group that might have been meant, by the last of its names; of the one with most bytes where none is like that.
+fn example_key(timeline: &Timeline, key: &str) -> String {
+    let last = key.rsplit(['#', '.']).next().unwrap_or(key).to_lowercase();
+    let time = timeline.times().saturating_sub(1);
+    let leaves = timeline.nodes().filter(|&node| timeline.children(node).is_empty());
+    let like = |&node: &NodeId| {
+        let name = timeline.name(node).to_lowercase();
+        (name == last, !last.is_empty() && name.contains(&last))
+    };
+    let found = leaves.max_by_key(|node| (like(node), timeline.amount(time, *node).bytes));
+    timeline.key(found.unwrap_or(NodeId::ROOT))
 }
 
 /// The groups that a parameter names, with ` + ` between their keys; the whole heap where it is empty.

@@ -93,7 +93,9 @@ fn find(history: &OwnerHistory, rules: AccumulationRules, once: bool) -> Vec<Acc
     while let Some(place) = open.pop() {
         finder.follow(place, &mut found, &mut open);
     }
-    let net = growth(0).max(1) as f64;
+    // What moves from one owner to another shrinks there: no part is more than all that grew.
+    let all: i64 = found.iter().map(|(place, _)| growth(*place)).sum();
+    let net = growth(0).max(gained).max(all).max(1) as f64;
     let mut points: Vec<Accumulation> = found
         .into_iter()
         .map(|(place, elements)| {
@@ -105,7 +107,7 @@ fn find(history: &OwnerHistory, rules: AccumulationRules, once: bool) -> Vec<Acc
                 }),
                 Elements::Own | Elements::Larger => ends(&at.held, |h| h.own.objects),
             };
-            let share = at.growth() as f64 / net.max(gained as f64);
+            let share = at.growth() as f64 / net;
             Accumulation {
                 place,
                 elements,
@@ -133,6 +135,8 @@ fn growth_of_own(history: &OwnerHistory, place: u32) -> bool {
 
 /// More threads of one name are no pool: they are too many themselves.
 const MOST_OF_POOL: u64 = 1_000;
+/// The same where it is known that they were not there before.
+const MOST_OF_NEW_POOL: u64 = 64;
 
 struct GrowthFinder<'a> {
     history: &'a OwnerHistory,
@@ -178,24 +182,35 @@ impl GrowthFinder<'_> {
         course(&bytes, self.rules.later)
     }
 
-    /// Whether the objects of a place become more: at least two, and a quarter.
+    /// Whether the objects of a place become more: at least two, and a quarter; since they first were there, where that was not at the last
+    /// time alone. What came and is as many ever since was made once.
     fn multiplies(&self, place: u32, count: impl Fn(&super::Holding) -> u64) -> bool {
         let held = &self.history.places()[place as usize].held;
-        let (first, last) = (held.first().map_or(0, &count), held.last().map_or(0, &count));
+        let last = held.last().map_or(0, &count);
+        let came = held[..held.len().saturating_sub(1)].iter().map(&count).find(|&n| n > 0);
+        let first = came.unwrap_or(0);
         last >= first + 2 && last * 4 >= first * 5
     }
 
-    /// Whether the objects of a place are elements: they become more. Of one state nobody knows what became more; there they are more
-    /// than those above, which are at most `above`: of eight threads, each of which has a table, the tables are none.
-    fn fans_out(&self, place: u32, above: u64) -> bool {
-        let heads = self.history.places()[place as usize].heads_at_last();
-        self.multiplies(place, |h| h.heads) && (!self.at_once || heads >= above.saturating_mul(2))
+    /// Whether all of what a place has came between the last two times, or nobody knows when.
+    fn came_at_once(&self, place: u32) -> bool {
+        let held = &self.history.places()[place as usize].held;
+        self.at_once || held[..held.len().saturating_sub(1)].iter().all(|h| h.heads == 0)
     }
 
-    /// Threads of a pool, in one state: what each of them keeps says more than that they are there.
+    /// Whether the objects of a place are elements: they become more. Of one state, and of what came at once, nobody knows what
+    /// became more; there they are more than those above, which are at most `above`: of eight threads, each of which has a table, the tables
+    /// are none.
+    fn fans_out(&self, place: u32, above: u64) -> bool {
+        let heads = self.history.places()[place as usize].heads_at_last();
+        self.multiplies(place, |h| h.heads) && (!self.came_at_once(place) || heads >= above.saturating_mul(2))
+    }
+
+    /// Threads of a pool that came at once: what each of them keeps says more than that they are there.
     fn is_pool(&self, place: u32) -> bool {
         let at = &self.history.places()[place as usize];
-        self.at_once && at.name.starts_with("thread ") && at.heads_at_last() <= MOST_OF_POOL
+        let most = if self.at_once { MOST_OF_POOL } else { MOST_OF_NEW_POOL };
+        at.name.starts_with("thread ") && at.heads_at_last() <= most && self.came_at_once(place)
     }
 
     /// Whether the objects of a place are parts of those of the one above: as many more as there are more of these, and no

@@ -283,3 +283,50 @@ fn a_graph_of_like_objects_is_named_by_them_not_by_their_parts() {
         ("class com.acme.Network/static founder/com.acme.Member", &Elements::Own, (800, 3200))
     );
 }
+
+/// A pool of threads that came after the first time: what each keeps is named, whether there are two times or more.
+#[test]
+fn of_threads_that_came_once_what_they_keep_is_named() {
+    for of in [&[0, 40_000][..], &[0, 10_000, 20_000, 40_000]] {
+        let mut heap = Invented::new(of.len());
+        heap.rest();
+        let workers: Vec<(u64, u64)> = of.iter().map(|&n| if n == 0 { (0, 0) } else { (4, 400) }).collect();
+        let threads = heap.place(0, "thread worker-#", &workers, 0.25);
+        let lists = heap.place(threads, "java.util.ArrayList", &workers, 0.25);
+        heap.place(lists, "com.acme.Trace", &counts(of), 0.001);
+        let found = heap.points();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].0, "thread worker-#/java.util.ArrayList", "{found:?}");
+    }
+    // Threads that become more are what grows.
+    let mut heap = Invented::new(3);
+    heap.rest();
+    heap.place(0, "thread job-#", &[(0, 0), (200, 4 * MB), (800, 16 * MB)], 0.001);
+    assert_eq!(heap.points()[0].0, "thread job-#");
+}
+
+/// What is shared by others than before was there before; and no shares are more than all that grew.
+#[test]
+fn what_other_owners_share_by_then_is_no_newcomer() {
+    let mut heap = Invented::new(3);
+    heap.rest();
+    let many = heap.place(0, "shared by more than 3", &[(0, 0); 3], 0.0);
+    let before = heap.place(many, "com.acme.Node", &[(2_000, 200_000), (4_000, 400_000), (0, 0)], 0.001);
+    heap.place(before, "com.acme.Name", &[(2_000, 80_000), (4_000, 160_000), (0, 0)], 0.001);
+    heap.place(many, "com.acme.Other", &[(10, 1_000); 3], 0.1);
+    let three = heap.place(0, "shared by com.acme.A.a and com.acme.B.b", &[(0, 0); 3], 0.0);
+    let after = heap.place(three, "com.acme.Node", &[(0, 0), (0, 0), (6_000, 600_000)], 0.001);
+    heap.place(after, "com.acme.Name", &[(0, 0), (0, 0), (6_000, 240_000)], 0.001);
+    let history = OwnerHistory::of_places(heap.places).settled();
+    let found = accumulations(&history, AccumulationRules::default());
+    let told: Vec<_> = found.iter().map(|p| (history.path(p.place).join("/"), p.count, p.course)).collect();
+    let place = "shared by com.acme.A.a and com.acme.B.b".to_owned();
+    assert_eq!(told, [(place, (2_000, 6_000), Course::Lasting)]);
+    let total = |name: &str| {
+        let of = history.places().iter().find(|p| &*p.name == name).expect("a place");
+        of.held.iter().map(|h| h.total.bytes).collect::<Vec<_>>()
+    };
+    assert_eq!(total("shared by more than 3"), [1_000; 3]);
+    assert_eq!(total("shared by com.acme.A.a and com.acme.B.b"), [280_000, 560_000, 840_000]);
+    assert!(found.iter().map(|p| p.share).sum::<f64>() <= 1.0);
+}

@@ -113,6 +113,75 @@ impl OwnerHistory {
         self.too_deep
     }
 
+    /// The same where what is below `shared by ...` is in one place though who shares it changed: what moved there from another such place
+    /// was there before. Otherwise it would seem new.
+    pub fn settled(mut self) -> OwnerHistory {
+        let children = self.children();
+        let is_shared = |places: &[PlaceOverTime], p: u32| places[p as usize].name.starts_with("shared ");
+        for siblings in &children {
+            let shared: Vec<u32> = siblings.iter().copied().filter(|&p| is_shared(&self.places, p)).collect();
+            if shared.len() < 2 {
+                continue;
+            }
+            let mut named: FxHashMap<Arc<str>, Vec<u32>> = FxHashMap::default();
+            for &below in shared.iter().flat_map(|&p| &children[p as usize]) {
+                named.entry(Arc::clone(&self.places[below as usize].name)).or_default().push(below);
+            }
+            for same in named.into_values().filter(|same| same.len() > 1) {
+                let new = |&&p: &&u32| {
+                    let held = &self.places[p as usize].held;
+                    held.first().is_some_and(|h| h.total.objects == 0) && self.places[p as usize].growth() > 0
+                };
+                let Some(&to) = same.iter().filter(new).max_by_key(|&&p| self.places[p as usize].growth()) else {
+                    continue;
+                };
+                let gone: Vec<u32> = same.iter().copied().filter(|&p| self.places[p as usize].growth() < 0).collect();
+                gone.into_iter().for_each(|from| self.move_place(&children, from, to));
+            }
+        }
+        self
+    }
+
+    /// Counts what a place holds, and those below it, at another of the same name below the same place.
+    fn move_place(&mut self, children: &[Vec<u32>], from: u32, to: u32) {
+        let moved: Vec<Holding> = self.places[from as usize].held.clone();
+        // From the places above the one to those above the other.
+        for (start, comes) in [(from, false), (to, true)] {
+            let mut at = self.places[start as usize].parent;
+            while self.places[at as usize].name.starts_with("shared ") {
+                for (held, moved) in self.places[at as usize].held.iter_mut().zip(&moved) {
+                    match comes {
+                        true => held.total += moved.total,
+                        false => {
+                            held.total.objects = held.total.objects.saturating_sub(moved.total.objects);
+                            held.total.bytes = held.total.bytes.saturating_sub(moved.total.bytes);
+                        }
+                    }
+                }
+                at = self.places[at as usize].parent;
+            }
+        }
+        let mut open = vec![(from, to)];
+        while let Some((from, to)) = open.pop() {
+            let moved = std::mem::take(&mut self.places[from as usize].held);
+            self.places[from as usize].held = vec![Holding::default(); moved.len()];
+            for (held, moved) in self.places[to as usize].held.iter_mut().zip(moved) {
+                held.own += moved.own;
+                held.total += moved.total;
+                held.heads += moved.heads;
+                held.largest = held.largest.into_iter().chain(moved.largest).max_by_key(|(_, bytes)| *bytes);
+            }
+            for &below in &children[from as usize] {
+                let name = &self.places[below as usize].name;
+                match children[to as usize].iter().find(|&&p| self.places[p as usize].name == *name) {
+                    Some(&there) => open.push((below, there)),
+                    // It hangs there from now on.
+                    None => self.places[below as usize].parent = to,
+                }
+            }
+        }
+    }
+
     /// A history that was thought up.
     #[cfg(test)]
     pub(super) fn of_places(places: Vec<PlaceOverTime>) -> OwnerHistory {

@@ -96,10 +96,10 @@ fn warning_of(path: &std::path::Path, walk: &WalkPlace, what: &str) -> Warning {
     Warning { path: path.to_owned(), offset: None, message }
 }
 
-/// A number of the run.
 /// The fact that says which packages are the program's own.
 pub(super) const PACKAGES: &str = "program.packages";
 
+/// A number of the run.
 pub(super) fn fact(scan: &Scan, key: &str) -> Option<u64> {
     scan.run.get(key)?.trim().parse().ok()
 }
@@ -240,6 +240,12 @@ impl HeapSeries for WalkSeries {
 
     fn own_packages(&self) -> Option<&str> {
         self.scan.run.get(PACKAGES).map(String::as_str)
+    }
+
+    fn uptime(&self, index: usize) -> Option<u64> {
+        let from_start = self.scan.run.get("recording.from-start").is_some_and(|from| from == "true");
+        let is_known = from_start || fact(&self.scan, "vm.started").is_some();
+        Some(millis(&self.scan, self.scan.walks.get(index)?.start.time, true)).filter(|_| is_known)
     }
 
     fn has_samples(&self) -> bool {

@@ -12,8 +12,8 @@ use crate::ownership::holders::{NamedObjects, describe, named_objects};
 use crate::table::{Arrangement, Filter, FilterColumn, FilterComparison, Quantity, TableShape, TreeTable};
 use crate::tabular::{bytes_text, count_text};
 use crate::timeline::{ClosureMetric, History, Metric, NodeId, Source, TimePoint, Timeline};
-use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::BitSet;
+use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use std::str::FromStr;
@@ -383,7 +383,8 @@ fn retained(
         None => field_objects(heaps, window.to, &tree, rules, name, progress)?,
     };
     let Some(found) = found else {
-        finding.message = format!("Nothing is called {name} at the last point in time: no type, no owner and no field of one.");
+        finding.message =
+            format!("Nothing is called {name} at the last point in time: no type, no owner and no field of one.");
         return Ok(finding);
     };
     finding.passed = !comparison.holds(found.retained.bytes as f64, most);

@@ -242,6 +242,12 @@ fn examples(
     let last = objects(window.to, |held| held.last())?;
     let paths = owner_paths(heaps, window.to, rules, &last, progress)?;
     let mut first = objects(window.from, |held| held.first())?;
+    // What stands at the end of another way is another collection: how large that was says nothing.
+    let ways_then = owner_paths(heaps, window.from, rules, &first, progress)?;
+    for ((o, then), path) in first.iter_mut().zip(ways_then).zip(&paths) {
+        let is_like = then.zip(path.as_ref()).is_some_and(|(then, now)| then.is_like(now));
+        *o = o.filter(|_| is_like);
+    }
     let (heap, _) = heaps.dominators(window.from, rules, progress)?;
     for (o, path) in first.iter_mut().zip(&paths).filter(|(o, _)| o.is_none()) {
         *o = path.as_ref().and_then(|path| same_field(&heap, path));
@@ -392,7 +398,7 @@ fn filling(history: &OwnerHistory, point: &Accumulation) -> String {
             let kind = |p: u32| format!("{} {}", count_text(ends(&at(p).held, |h| h.heads).1), at(p).name);
             format!("holds {}", kinds(history, below, kind))
         }
-        Elements::Own => format!("are {count} objects"),
+        Elements::Own => format!("are {count} {}", objects_text(history, point.place)),
         Elements::Larger => "is large".to_owned(),
     };
     format!("{place} {holds}: {bytes}, {:.0} % of the heap", 100.0 * point.share)
@@ -409,6 +415,14 @@ fn elements_text(history: &OwnerHistory, point: &Accumulation) -> String {
             kinds(history, below, kind)
         }
         Elements::Own | Elements::Larger => at(point.place).name.to_string(),
+    }
+}
+
+/// What the objects of a place are, where many are counted.
+fn objects_text(history: &OwnerHistory, place: u32) -> &'static str {
+    match history.places()[place as usize].name.starts_with("thread ") {
+        true => "threads",
+        false => "objects",
     }
 }
 
@@ -445,11 +459,20 @@ fn sentence(history: &OwnerHistory, point: &Accumulation) -> String {
     let (before, after) = point.count;
     let grown = bytes_text(point.bytes.1.saturating_sub(point.bytes.0));
     let place = place_text(history, point.place);
+    let heads = ends(&history.places()[point.place as usize].held, |h| h.heads);
     let holds = match point.elements {
         Elements::Below(_) => format!("holds {}", elements_text(history, point)),
         Elements::Own => {
             let before = first_text(history, point.place, before);
-            format!("are {} objects ({before} at first)", count_text(after))
+            format!("are {} {} ({before} at first)", count_text(after), objects_text(history, point.place))
+        }
+        Elements::Larger if heads.1 > heads.0 && heads.0 > 0 => {
+            format!(
+                "are {} {} ({} at first)",
+                count_text(heads.1),
+                objects_text(history, point.place),
+                count_text(heads.0)
+            )
         }
         Elements::Larger => "became larger".to_owned(),
     };

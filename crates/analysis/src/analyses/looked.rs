@@ -15,8 +15,9 @@ use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use std::collections::BTreeMap;
 
-/// The points in time worth a look. At the start of a garbage collection what is dead still counts; after one of a part of
-/// the heap what is dead in the other part does, so that the ends of collections of all of it tell most, if there are some.
+/// The points in time worth a look. In a trace, which does not tell what roots reach, what is dead counts at the start of a garbage
+/// collection, and after one of a part of the heap what is dead in the other part does: the ends of collections of all of it tell most, if
+/// there are some. Walks tell what roots reach whatever was collected before.
 ///
 /// The first walk of a program that has only just begun is left out where there are others, unless `with_start`: what a program needs to
 /// come up would be most of what grows, and hide what does so ever after.
@@ -30,7 +31,7 @@ pub(super) fn worth_a_look(
     let full = |t: &usize| gc(t).is_some_and(|gc| gc.end && gc.kind == GcKind::Major);
     let all: Vec<usize> = window.times().collect();
     let fulls: Vec<usize> = all.iter().copied().filter(full).collect();
-    if fulls.len() >= ENOUGH && fulls.len() < all.len() {
+    if document.is_recorded() && fulls.len() >= ENOUGH && fulls.len() < all.len() {
         notes.push(format!("Looked at the ends of the {} collections of the whole heap alone.", fulls.len()));
         return fulls;
     }
@@ -69,6 +70,9 @@ pub(super) fn ends(document: &Source, window: TimeWindow) -> Vec<usize> {
 /// A program that runs for less is starting, milliseconds; what it needs to run it has after so many.
 const STARTING: u64 = 5_000;
 const RUNNING: u64 = 10_000;
+
+/// Of all objects: one in so many.
+const WORTH_TELLING: u64 = 1_000;
 
 /// Points in time that tell a leak from what grows once.
 const ENOUGH: usize = 3;
@@ -132,7 +136,10 @@ impl Looked {
             let n = times.len() - looked.len();
             notes.push(format!("Passed over {n} of {} points in time: without {}.", times.len(), lacks.names()));
         }
-        if history.too_deep() > 0 {
+        // A handful of millions changes no answer.
+        if history.too_deep() * WORTH_TELLING
+            > history.places().first().map_or(0, |heap| heap.held.last().map_or(0, |h| h.total.objects))
+        {
             let n = count_text(history.too_deep());
             notes.push(format!(
                 "{n} objects lie below more owners than are told apart: they count with the last of these."
@@ -195,7 +202,10 @@ pub(super) fn filled_notes(filled: &[FilledPlace]) -> Vec<String> {
     };
     let mut notes: Vec<String> = filled.iter().take(MOST_FILLED).map(note).collect();
     if filled.len() > MOST_FILLED {
-        notes.push(format!("{} more places were filled once.", filled.len() - MOST_FILLED));
+        notes.push(match filled.len() - MOST_FILLED {
+            1 => "1 more place was filled once.".to_owned(),
+            more => format!("{more} more places were filled once."),
+        });
     }
     notes
 }

@@ -163,10 +163,15 @@ impl GrowthFinder<'_> {
         growing
     }
 
-    /// As [`GrowthFinder::growing`], also below places that were filled: what is filled must not hide what leaks beside it.
+    /// As [`GrowthFinder::growing`], also below places that were filled, and below what only says who shares it: what is filled must not hide
+    /// what leaks beside it.
     fn growing_within(&self, places: &[u32]) -> Vec<u32> {
         let mut growing = self.growing(places);
-        let is_filled = |p: &u32| self.growth(*p) >= self.least && self.course(*p) == Course::Filled;
+        let is_filled = |p: &u32| {
+            let course = self.course(*p);
+            let hides = course == Course::Filled || self.is_no_object(*p) && !course.may_leak();
+            self.growth(*p) >= self.least && hides
+        };
         let mut open: Vec<u32> = places.iter().copied().filter(is_filled).collect();
         while let Some(place) = open.pop() {
             let below = self.below(place);
@@ -175,6 +180,11 @@ impl GrowthFinder<'_> {
         }
         growing.sort_by_key(|&p| self.growth(p));
         growing
+    }
+
+    /// Whether a place only says who shares what is below.
+    fn is_no_object(&self, place: u32) -> bool {
+        self.history.places()[place as usize].name.starts_with("shared ")
     }
 
     fn course(&self, place: u32) -> Course {
@@ -228,7 +238,7 @@ impl GrowthFinder<'_> {
 
     /// The places below one; those that several of them share belong there too.
     fn below(&self, place: u32) -> Vec<u32> {
-        let is_shared = |&p: &u32| self.history.places()[p as usize].name.starts_with("shared ");
+        let is_shared = |&p: &u32| self.is_no_object(p);
         let (shared, mut below): (Vec<u32>, Vec<u32>) =
             self.children[place as usize].iter().copied().partition(is_shared);
         below.extend(shared.iter().flat_map(|&p| &self.children[p as usize]));
@@ -289,11 +299,27 @@ impl GrowthFinder<'_> {
                         return found.push((place, Elements::Own));
                     }
                     let covered: i64 = several.iter().map(|&p| self.growth(p)).sum();
-                    if covered as f64 >= 0.5 * growth as f64 {
-                        return open.extend(several);
+                    // A full cache beside what leaks makes that no smaller.
+                    let filled = |&&p: &&u32| !self.once && self.course(p) == Course::Filled;
+                    let filled: i64 = below.iter().filter(filled).map(|&p| self.growth(p).max(0)).sum();
+                    let is_no_object = self.is_no_object(place);
+                    if covered as f64 >= 0.5 * (growth - filled).max(0) as f64 || is_no_object {
+                        match best.filter(|_| several.is_empty()) {
+                            None if several.is_empty() => {}
+                            None => return open.extend(several),
+                            // None of them for itself, and what they hang on says nothing: the largest part is closest to it.
+                            Some(best) if is_no_object && self.growth(best) as f64 >= 0.3 * growth as f64 => {
+                                place = best;
+                                continue;
+                            }
+                            Some(_) => {}
+                        }
                     }
                     // Many small ones: the place itself is where it grows.
-                    let elements = if fans.is_empty() { Elements::Larger } else { Elements::Below(fans) };
+                    let elements = match 2 * fanned >= growth && !fans.is_empty() {
+                        true => Elements::Below(fans),
+                        false => Elements::Larger,
+                    };
                     return found.push((place, elements));
                 }
             }

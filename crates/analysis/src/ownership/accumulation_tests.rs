@@ -330,3 +330,19 @@ fn what_other_owners_share_by_then_is_no_newcomer() {
     assert_eq!(total("shared by com.acme.A.a and com.acme.B.b"), [280_000, 560_000, 840_000]);
     assert!(found.iter().map(|p| p.share).sum::<f64>() <= 1.0);
 }
+
+/// A cache that fills beside a leak, both below what many share: the leak is named, not that they share it.
+#[test]
+fn what_leaks_beside_a_cache_that_fills_is_named_itself() {
+    let mut heap = Invented::new(5);
+    heap.rest();
+    let many = heap.place(0, "shared by more than 3", &[(0, 0); 5], 0.0);
+    heap.place(many, "com.acme.Log", &[(2, 200), (4, 400), (4, 400), (4, 400), (4, 400)], 0.3);
+    let cache = heap.place(many, "com.acme.Lru", &[(1, 24); 5], 1.0);
+    heap.place(cache, "byte[]", &counts(&[0, 150_000, 300_000, 300_000, 300_000]), 0.001);
+    let prices = heap.place(many, "com.acme.Prices", &[(1, 24); 5], 1.0);
+    heap.place(prices, "com.acme.Price", &counts(&[0, 50_000, 100_000, 150_000, 200_000]), 0.001);
+    let found = heap.points();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].0.as_str(), found[0].2), ("shared by more than 3/com.acme.Prices", (0, 200_000)));
+}

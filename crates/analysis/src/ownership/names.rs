@@ -1,6 +1,7 @@
 //! What owners are called. Names are the same from time to time: no address, no line number, no number of a thread.
 
 use memory_city_heap::{HeapState, HeapType, ObjectId, Root, RootKind};
+use std::borrow::Cow;
 
 /// The name of a type as people write it, without what differs from run to run.
 #[inline]
@@ -28,7 +29,7 @@ pub(super) fn root_names(root: &Root) -> Vec<String> {
     match (root.kind, &chain[1..]) {
         (RootKind::StaticField, [class, field]) => vec![class_name(class), static_name(field)],
         (RootKind::LocalVariable, [thread, place]) if starts_with_thread => {
-            vec![thread_name(thread), format!("local variable of {}", without_line(place))]
+            vec![thread_name(thread), format!("local variable of {}", without_addresses(without_line(place)))]
         }
         (RootKind::Thread, [thread]) => vec![thread_name(thread)],
         (_, [thread, what]) if starts_with_thread => vec![thread_name(thread), without_numbers(what)],
@@ -56,6 +57,15 @@ fn without_line(place: &str) -> &str {
         true => method,
         false => place,
     })
+}
+
+/// Methods of hidden classes without the addresses of these, which differ from run to run: `Shop$$Lambda$12+0x00f1.run()`.
+fn without_addresses(place: &str) -> Cow<'_, str> {
+    let Some(at) = ["/0x", "+0x", ".0x"].iter().filter_map(|mark| place.find(mark)).min() else { return place.into() };
+    let after = place[at + 3..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
+    let number = place[..at].trim_end_matches(|c: char| c.is_ascii_digit());
+    let class = if number.ends_with("Lambda$") { &number[..number.len() - 1] } else { &place[..at] };
+    format!("{class}{after}").into()
 }
 
 /// The root that says most of those that hold an object, static fields of class objects left out: those are references of
@@ -108,6 +118,16 @@ mod tests {
                 K::LocalVariable,
                 "thread \"pool-12-thread-3\", a.B.c() line 12",
                 vec!["thread pool-#-thread-#", "local variable of a.B.c()"],
+            ),
+            (
+                K::LocalVariable,
+                "thread \"w\", a.Shop$$Lambda$170+0x00007f1c901bb328.run() line 3",
+                vec!["thread w", "local variable of a.Shop$$Lambda.run()"],
+            ),
+            (
+                K::LocalVariable,
+                "thread \"w\", a.Shop$$Lambda/0x00007f1c901bb328.run()",
+                vec!["thread w", "local variable of a.Shop$$Lambda.run()"],
             ),
             (K::LocalVariable, "stack of thread \"x\"", vec!["thread x", "stack"]),
             (K::Thread, "thread \"main\"", vec!["thread main"]),

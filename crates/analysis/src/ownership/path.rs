@@ -33,6 +33,16 @@ pub struct RootedStep {
 const MOST_STEPS: usize = 14;
 
 impl OwnerPath {
+    /// Whether another one, of another time, goes by the same fields: what it leads to is then the same place, if not the same object.
+    /// Elements of arrays and chains of a table are anywhere.
+    pub fn is_like(&self, other: &OwnerPath) -> bool {
+        fn fields(path: &OwnerPath) -> impl Iterator<Item = &str> {
+            let fields = path.steps.iter().filter_map(|step| step.field.as_deref());
+            fields.filter(|field| !field.starts_with('[') && *field != "next")
+        }
+        fields(self).eq(fields(other))
+    }
+
     /// For people, in one line.
     pub fn text(&self) -> String {
         let mut text = self.root.clone();

@@ -194,7 +194,10 @@ impl CountedCourses {
         };
         let mut answers: Vec<String> = steady.iter().take(MOST_NAMED).map(sentence).collect();
         if steady.len() > MOST_NAMED {
-            answers.push(format!("{} more classes do; they come first in the table", steady.len() - MOST_NAMED));
+            answers.push(match steady.len() - MOST_NAMED {
+                1 => "1 more class does; it comes first in the table".to_owned(),
+                more => format!("{more} more classes do; they come first in the table"),
+            });
         }
         answers
     }

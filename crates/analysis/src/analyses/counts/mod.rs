@@ -5,9 +5,9 @@ mod courses;
 
 use super::objects::top_parameter;
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
-use courses::CountedCourses;
 use crate::timeline::{History, Source};
 use crate::trends::spread;
+use courses::CountedCourses;
 use memory_city_formats::counts::without_address;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;

@@ -223,7 +223,10 @@ fn answers(sites: &[SampledSite], times: &[usize], words: &MomentWords) -> Vec<S
         })
         .collect();
     if leaking.len() > MOST_NAMED {
-        answers.push(format!("{} more places do; they come first in the table", leaking.len() - MOST_NAMED));
+        answers.push(match leaking.len() - MOST_NAMED {
+            1 => "1 more place does; it comes first in the table".to_owned(),
+            more => format!("{more} more places do; they come first in the table"),
+        });
     }
     if answers.is_empty() {
         answers.push(match times.len() {

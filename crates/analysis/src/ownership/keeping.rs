@@ -27,6 +27,11 @@ impl<'a> KeeperGraph<'a> {
         self.graph().heap()
     }
 
+    /// Whether each object has one keeper at most, and none is above itself.
+    pub fn has_one_keeper_each(&self) -> bool {
+        !matches!(self, KeeperGraph::All(_))
+    }
+
     /// Calls `each` with the objects that keep an object; with some more than once. Without the instances that keep a
     /// class: see [`KeeperGraph::instances_keep`].
     #[inline]

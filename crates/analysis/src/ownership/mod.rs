@@ -41,6 +41,7 @@ pub(crate) mod fields;
 mod filling;
 mod folding;
 mod freed;
+mod gathered;
 mod history;
 pub(crate) mod holders;
 pub(crate) mod keeping;

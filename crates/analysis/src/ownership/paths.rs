@@ -134,7 +134,8 @@ pub(crate) fn paths(
     // for, and told apart as far as it is a step of its own.
     for round in 0..ROUNDS {
         let known = limits.by_field.then_some(&fields);
-        let expander = Expander::new(keeping, &class_objects, &anchors, group, known, limits.by_bytes);
+        let expander =
+            Expander::new(keeping, &class_objects, &anchors, group, known, limits.by_bytes, limits.only_strongest);
         steps = one_round(expander, heap, group, limits, progress)?;
         let pairs = steps.iter().flat_map(|step: &MergedStep| step.references.iter().copied());
         if !fields.ask(pairs, names, progress)? || !limits.by_field || round + 1 == ROUNDS {

@@ -2,6 +2,7 @@
 
 use super::anchors::Anchors;
 use super::fields::{KnownFields, Pair};
+use super::gathered::Gathered;
 use super::keeping::{ClassObjects, KeeperGraph};
 use super::paths::{MOST_REFERENCES, MergedStep, RootStep, StepOf};
 use super::roots::among_equals;
@@ -68,6 +69,10 @@ pub(super) struct Expander<'a> {
     by_bytes: bool,
     /// By object: the ways that lead to it. All 0 between two uses.
     ways: Vec<u64>,
+    /// Of a chain in which each object has one keeper: what is reached through the objects of its steps.
+    gathered: Option<Gathered>,
+    /// Whether that is all that is asked for.
+    is_chain: bool,
 }
 
 /// What sets a candidate apart: what its objects are, and by which field they refer where all references are known.
@@ -81,9 +86,20 @@ impl<'a> Expander<'a> {
         group: &'a BitSet,
         fields: Option<&'a KnownFields>,
         by_bytes: bool,
+        is_chain: bool,
     ) -> Expander<'a> {
-        let ways = vec![0; keeping.heap().object_count()];
-        Expander { keeping, class_objects, anchors, group, fields, by_bytes, ways }
+        let is_chain = is_chain && keeping.has_one_keeper_each();
+        Expander {
+            keeping,
+            class_objects,
+            anchors,
+            group,
+            fields,
+            by_bytes,
+            ways: Vec::new(),
+            gathered: None,
+            is_chain,
+        }
     }
 
     /// What is above a step.
@@ -110,19 +126,41 @@ impl<'a> Expander<'a> {
         let (roots, more_roots) = self.roots(steps[at].objects.iter().chain(&again).copied());
         let mut candidates = self.told_apart(found);
         again.sort_unstable();
+        if self.is_chain {
+            self.gather(at, &steps[at], &again, &inside, progress)?;
+        }
 
         // The first way is that of all roots together.
         let begins = |held: &[ObjectId]| way_down(&steps[at], held);
         let all_roots = std::iter::once(roots.iter().flat_map(|(_, held)| begins(held)).collect::<Vec<_>>());
         let of_roots = roots.iter().map(|(_, held)| begins(held));
-        let of_candidates = candidates.iter().map(|c| c.references.iter().map(|&(_, to)| to).collect());
+        let known = match &self.gathered {
+            Some(gathered) => {
+                let of = |o: ObjectId| gathered.of(self.keeping, self.group, o);
+                // Nothing that is inside keeps what they refer to: no two of these are below each other.
+                let sum = |c: &Candidate| {
+                    c.references.iter().fold(Amount::default(), |mut sum, &(_, to)| {
+                        sum += of(to);
+                        sum
+                    })
+                };
+                Some(candidates.iter().map(sum).collect::<Vec<_>>())
+            }
+            None => None,
+        };
+        let asked = if known.is_some() { &candidates[..0] } else { &candidates[..] };
+        let of_candidates = asked.iter().map(|c| c.references.iter().map(|&(_, to)| to).collect());
         let mut reached = Vec::with_capacity(1 + roots.len() + candidates.len());
         let mut ways = all_roots.chain(of_roots).chain(of_candidates).peekable();
         while ways.peek().is_some() {
             let batch: Vec<Vec<ObjectId>> = ways.by_ref().take(AT_ONCE).collect();
-            reached.extend(self.reached(&batch, &inside, progress)?);
+            match batch.iter().all(Vec::is_empty) {
+                true => reached.extend(batch.iter().map(|_| Amount::default())),
+                false => reached.extend(self.reached(&batch, &inside, progress)?),
+            }
         }
         drop(ways);
+        reached.extend(known.into_iter().flatten());
         let by_roots = reached[0];
         let mut roots: Vec<RootStep> = roots
             .into_iter()
@@ -146,6 +184,26 @@ impl<'a> Expander<'a> {
             (Reverse(weight(c.reached)), name.map(str::to_owned), c.of, c.field)
         });
         Ok(Expansion { again, candidates, roots, more_roots, by_roots })
+    }
+
+    /// Adds up what is reached through the objects of the next step of a chain.
+    fn gather(
+        &mut self,
+        at: usize,
+        step: &MergedStep,
+        again: &[ObjectId],
+        inside: &BitSet,
+        progress: &Progress,
+    ) -> Result<()> {
+        let mut gathered = match self.gathered.take() {
+            Some(gathered) => gathered,
+            None => Gathered::new(self.keeping, self.group, progress)?,
+        };
+        let own = if at == 0 { &[][..] } else { &step.objects[..] };
+        let objects = own.iter().chain(again).copied();
+        gathered.add(self.keeping, self.group, objects, inside, progress)?;
+        self.gathered = Some(gathered);
+        Ok(())
     }
 
     /// The references that hold the objects of a step, by what the holders are. Holders of types that are on the way join
@@ -269,6 +327,7 @@ impl<'a> Expander<'a> {
         progress: &Progress,
     ) -> Result<Vec<Amount>> {
         let heap = self.keeping.heap();
+        self.ways.resize(heap.object_count(), 0);
         let (keeping, ways) = (self.keeping, &mut self.ways);
         let mut touched: Vec<ObjectId> = Vec::new();
         let mut queue: VecDeque<ObjectId> = VecDeque::new();

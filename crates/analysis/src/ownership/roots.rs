@@ -132,7 +132,7 @@ pub(crate) fn reaching_kinds(
         });
     }
     let class_objects = super::keeping::ClassObjects::new(heap);
-    let mut expander = Expander::new(keeping, &class_objects, &anchors, group, None, false);
+    let mut expander = Expander::new(keeping, &class_objects, &anchors, group, None, false, false);
     let starts: Vec<Vec<ObjectId>> = kinds.values().map(|(_, objects)| objects.clone()).collect();
     let reached = expander.reached(&starts, &BitSet::full(heap.object_count()), progress)?;
     let mut roots: Vec<KeepingRoot> = kinds

@@ -304,6 +304,33 @@ proptest! {
         });
     }
 
+    /// A chain adds up from below what a tree of paths finds by going down again: they say the same of each step.
+    #[test]
+    fn chains_reach_what_trees_of_paths_reach(plan in plans(), which in 0usize..3, by_bytes: bool) {
+        let heap = plan.heap();
+        let group = plan.group();
+        with_graph(&heap, [Which::All, Which::Shortest, Which::Owners][which], |keeping, _| {
+            let limits = PathLimits { steps: 3_000, by_field: false, by_bytes, ..ALL };
+            let all = paths(keeping, &group, limits, &heap, &Progress::new()).expect("not cancelled");
+            let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, &heap, &Progress::new());
+            let chain = chain.expect("not cancelled");
+            if all.steps.len() > 3_000 {
+                return;
+            }
+            let mut at = 0;
+            for step in &chain.steps[1..] {
+                let Some(same) = above_of(&all, at).find(|&above| all.steps[above].of == step.of) else {
+                    // A tree ends where roots reach all; a chain goes on where more is reached through a recursion.
+                    assert_eq!(all.steps[at].end, PathEnd::Roots);
+                    return;
+                };
+                let other = &all.steps[same];
+                assert_eq!((step.reached, &step.objects, &step.again), (other.reached, &other.objects, &other.again));
+                at = same;
+            }
+        });
+    }
+
     /// Of one object that a root reaches, a way up to a root is always found.
     #[test]
     fn the_way_to_a_root_is_found(plan in plans(), o: prop::sample::Index, which in 0usize..3) {
@@ -499,5 +526,24 @@ proptest! {
         prop_assert!(checked.is_ok(), "{:?}", checked);
         let weight = |amount: Amount| amount.measured(by_bytes);
         prop_assert!(ranked.windows(2).all(|pair| weight(pair[0].keeps) >= weight(pair[1].keeps)));
+    }
+}
+
+/// What an object of a step keeps by a way that joined later is reached through it, too: the last step reaches all of the group.
+#[test]
+fn what_joins_a_chain_later_counts_further_down_too() {
+    // Z, C, A1, A2, A3, B1, B2, three of the group: C keeps A1 and B2, A1 keeps one of the group and B1.
+    let edges = [(0, 1), (1, 2), (1, 6), (2, 7), (2, 5), (5, 3), (3, 8), (6, 4), (4, 9)];
+    let heap = small(&["Z", "C", "A", "B", "G"], &[0, 1, 2, 2, 2, 3, 3, 4, 4, 4], &edges);
+    let mut group = BitSet::new(10);
+    (7..10).for_each(|o| _ = group.insert(o));
+    for which in [Which::Shortest, Which::Owners] {
+        with_graph(&heap, which, |keeping, _| {
+            let limits = PathLimits { only_strongest: true, by_field: false, ..ALL };
+            let found = paths(keeping, &group, limits, &heap, &Progress::new()).expect("not cancelled");
+            let reached: Vec<u64> = found.steps.iter().map(|step| step.reached.objects).collect();
+            // A, then B, which is more of the way than C, then C, through which B2 alone is reached, then Z: all of them.
+            assert_eq!(reached, [3, 3, 2, 1, 3]);
+        });
     }
 }

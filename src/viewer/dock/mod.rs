@@ -347,6 +347,10 @@ pub fn restore_layout(mut dock: ResMut<Dock>, views: Res<Views>) {
         tracing::debug!("layout restored");
         dock.tree = tree.0;
         dock.size = tree.1;
+        // Whatever was in front: what is opened begins with what is found, which stands over the city.
+        if let Some(city) = views.get(crate::viewer::views::CITY_VIEW).filter(|city| dock.shows(city.id)) {
+            dock.bring_to_front(city, &views);
+        }
     }
 }
 

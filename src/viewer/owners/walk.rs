@@ -43,6 +43,8 @@ pub struct OwnerWalk {
     pub about: Amount,
     /// Whether that is only what came since the first point in time.
     pub only_new: bool,
+    /// See [`OwnerChain::by_place`].
+    pub by_place: bool,
     /// Where it began.
     pub question: OwnerQuestion,
 }
@@ -71,6 +73,7 @@ impl OwnerWalk {
             end: chain.end.clone(),
             about: chain.about,
             only_new: chain.only_new,
+            by_place: chain.by_place,
             question: question.clone(),
         }
     }
@@ -104,6 +107,7 @@ mod tests {
         let chain = OwnerChain {
             about: Amount { objects: 7, bytes: 70 },
             only_new: true,
+            by_place: false,
             steps: vec![
                 step(Some(5), "Node", "item"),
                 step(Some(5), "Node", "next"),

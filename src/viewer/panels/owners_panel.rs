@@ -60,7 +60,8 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
         return;
     }
     if found.chain.only_new {
-        let text = format!("Of {} objects that came since the first time", count_text(about.objects));
+        let which = if found.chain.by_place { "in places that grew" } else { "that came" };
+        let text = format!("Of {} objects {which} since the first time", count_text(about.objects));
         ui.label(quiet(text)).on_hover_text(
             "Of traces by their birth; of recordings of all objects those that were not there then; of dumps those that are in \
              places that had fewer of them: the same owners by name",
@@ -185,6 +186,7 @@ mod tests {
         let chain = OwnerChain {
             about: Amount { objects: groups as u64 + 1, bytes: 8 },
             only_new: false,
+            by_place: false,
             steps: Vec::new(),
             roots: roots.iter().map(|root| ((*root).to_owned(), amount)).collect(),
             end: String::new(),

@@ -2,7 +2,7 @@
 
 use super::theme;
 use crate::viewer::editor::{self, CodePlace};
-use bevy_egui::egui::{self, RichText};
+use bevy_egui::egui::{self, FontId, RichText};
 use memory_city_analysis::analyses::SampledShares;
 use memory_city_analysis::tabular::count_text;
 
@@ -27,7 +27,9 @@ pub fn show(ui: &mut egui::Ui, shares: &SampledShares) -> Option<CodePlace> {
             let error = (!shares.is_exact).then(|| format!(" ± {:.0} %", (100.0 * of.error).max(1.0)));
             let share = format!("{:.0} %{}", 100.0 * of.share, error.unwrap_or_default());
             ui.label(RichText::new(share).size(12.0).monospace());
-            let name = theme::shortened(&theme::brief(&of.place), 40);
+            // Left out in the middle, whatever there is room for: without its last digit a line is another one.
+            let (font, room) = (FontId::proportional(12.0), ui.available_width());
+            let name = theme::fitting(ui.painter(), &theme::brief(&of.place), &font, room);
             match CodePlace::first_in(&of.place) {
                 Some(place) => {
                     if editor::link(ui, RichText::new(name).size(12.0), &of.place, &place) {
@@ -39,7 +41,11 @@ pub fn show(ui: &mut egui::Ui, shares: &SampledShares) -> Option<CodePlace> {
         });
     }
     let more = shares.places.len().saturating_sub(MOST);
-    let rest = if more > 0 { format!("{more} more places; ") } else { String::new() };
+    let rest = match more {
+        0 => String::new(),
+        1 => "1 more place; ".to_owned(),
+        more => format!("{more} more places; "),
+    };
     let kind = "of the bytes that living samples stand for, whatever the walk counted";
     ui.label(quiet(format!("{rest}{} samples", count_text(shares.samples)))).on_hover_text(format!("Shares {kind}"));
     ui.add_space(4.0);

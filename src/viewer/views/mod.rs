@@ -42,6 +42,7 @@ views! {
     comparison,
 }
 
+pub use city::ID as CITY_VIEW;
 pub use city::{CameraRig, City, CityPane, ConeCount, Multiples, Sharpness, Shown, ShownRoutes, TimeCell, WholeView};
 pub(super) use city::{CitySight, alone, fill, focus_pose, hide, scene, set_backdrop};
 pub use trends::TrendCharts;

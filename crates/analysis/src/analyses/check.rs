@@ -12,10 +12,10 @@ use crate::ownership::holders::{NamedObjects, describe, named_objects};
 use crate::table::{Arrangement, Filter, FilterColumn, FilterComparison, Quantity, TableShape, TreeTable};
 use crate::tabular::{bytes_text, count_text};
 use crate::timeline::{ClosureMetric, History, Metric, NodeId, Source, TimePoint, Timeline};
-use memory_city_heap::BitSet;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
+use memory_city_heap::{BitSet, RootKind};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -417,7 +417,14 @@ fn field_objects(
         what,
         remedy: "Name a type, a field of a class, or an owner as `report` names it".into(),
     };
+    let mut held = BitSet::new(heap.object_count());
     let Some(values) = heaps.values(time, progress)? else {
+        // Static fields are roots, whatever keeps their class.
+        let named = heap.roots().iter().filter(|root| root.kind == RootKind::StaticField && *root.detail == *name);
+        named.for_each(|root| _ = held.insert(root.object.0));
+        if held.iter().next().is_some() {
+            return describe(&heap, tree, rules, held, progress).map(Some);
+        }
         return Err(unusable(format!(
             "There is no static field {name} that keeps anything alone, and the input does not say what fields of objects hold"
         )));
@@ -427,7 +434,6 @@ fn field_objects(
     if !found.is_there && any {
         return Err(unusable(format!("{class} has no field {field}")));
     }
-    let mut held = BitSet::new(heap.object_count());
     found.references.iter().for_each(|(_, to)| _ = held.insert(to.0));
     describe(&heap, tree, rules, held, progress).map(Some)
 }

@@ -58,6 +58,11 @@ impl Came {
         Ok(Came::Places { before, now })
     }
 
+    /// Whether what came is told by places alone: then all that is in one counts.
+    pub fn is_by_place(&self) -> bool {
+        matches!(self, Came::Places { .. })
+    }
+
     /// The objects of a group that came; all of it, where that is not known or nothing came. Returns whether it is only a
     /// part.
     pub fn of(

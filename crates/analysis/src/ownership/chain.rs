@@ -51,6 +51,8 @@ pub struct OwnerChain {
     /// Whether those are only a part of the group. Of dumps: what is in places that had less of it before; where a recording
     /// followed all objects, those that were not there before.
     pub only_new: bool,
+    /// Whether they are told by their places, as of dumps: some of them were there before.
+    pub by_place: bool,
     /// Owner by owner, upwards.
     pub steps: Vec<OwnerStep>,
     /// The roots at which the ways up end, by text, with what they keep of the group; those that keep most first.
@@ -258,7 +260,8 @@ impl Owners {
             _ => end,
         };
         let roots = found.roots.iter().map(|r| (r.text.clone(), r.keeps)).collect();
-        OwnerChain { about: found.about, only_new: found.only_new, steps, roots, end }
+        let by_place = found.only_new && self.came.is_by_place();
+        OwnerChain { about: found.about, only_new: found.only_new, by_place, steps, roots, end }
     }
 
     /// The deepest object that is on the way up from more than half of some objects, but not among them or the steps that

@@ -29,6 +29,8 @@ pub struct TimeAxis {
     pub is_epoch: bool,
 }
 
+/// Milliseconds.
+const DAY: u64 = 86_400_000;
 /// How far ticks are apart at least.
 const TICK_GAP: f64 = 110.0;
 
@@ -75,20 +77,36 @@ impl TimeAxis {
         (from, from + length)
     }
 
+    /// As [`TimeAxis::text`] beside the one before it on the axis, whose day is not said again: whole, texts are wider than what is between
+    /// them. Of days the time of day says nothing.
+    fn short_text(&self, time: u64, before: Option<&str>, step: u64) -> (String, Option<String>) {
+        let whole = self.text(time);
+        let parts: Vec<&str> = whole.split(' ').collect();
+        let (true, [day, time, _]) = (self.is_epoch, &parts[..]) else { return (whole, None) };
+        let text = match before == Some(*day) {
+            true => (*time).to_owned(),
+            false if step >= DAY => (*day).to_owned(),
+            false => whole.clone(),
+        };
+        (text, Some((*day).to_owned()))
+    }
+
     /// Round times: milliseconds, seconds, minutes, hours.
     pub fn ticks(&self) -> Vec<AxisTick> {
         const STEPS: [u64; 25] = [
             1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000,
-            600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000,
+            600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, DAY,
         ];
         let wanted = (self.length() as f64 * TICK_GAP / self.w.max(1.0) / NANOS as f64).ceil() as u64;
-        let day = STEPS[STEPS.len() - 1];
-        let step = STEPS.into_iter().find(|&step| step >= wanted).unwrap_or(wanted.div_ceil(day).saturating_mul(day));
+        let step = STEPS.into_iter().find(|&step| step >= wanted).unwrap_or(wanted.div_ceil(DAY).saturating_mul(DAY));
         let step = step.max(1).saturating_mul(NANOS);
         let mut ticks = Vec::new();
+        let mut day_before: Option<String> = None;
         let mut time = self.from.div_ceil(step).saturating_mul(step);
         while time <= self.to {
-            ticks.push(AxisTick { at: self.place(time), text: self.text(time) });
+            let (text, day) = self.short_text(time, day_before.as_deref(), step / NANOS);
+            ticks.push(AxisTick { at: self.place(time), text });
+            day_before = day;
             let Some(next) = time.checked_add(step) else { break };
             time = next;
         }

@@ -225,4 +225,12 @@ fn ticks_are_round() {
     let time = TimeAxis { from: 0, to: 10_000 * MS, x: 0.0, w: 600.0, is_epoch: false };
     let texts: Vec<String> = time.ticks().into_iter().map(|t| t.text).collect();
     assert_eq!(texts, ["0.000 s", "2.000 s", "4.000 s", "6.000 s", "8.000 s", "10.000 s"]);
+    // Of a clock the day is said once.
+    let from = 1_795_305_540_000 * MS;
+    let time = TimeAxis { from, to: from + 120_000 * MS, x: 0.0, w: 500.0, is_epoch: true };
+    let texts: Vec<String> = time.ticks().into_iter().map(|t| t.text).collect();
+    assert_eq!(texts, ["2026-11-21 23:59:00 UTC", "23:59:30", "2026-11-22 00:00:00 UTC", "00:00:30", "00:01:00"]);
+    let time = TimeAxis { to: from + 300_000_000 * MS, ..time };
+    let texts: Vec<String> = time.ticks().into_iter().map(|t| t.text).collect();
+    assert_eq!(texts, ["2026-11-22", "2026-11-23", "2026-11-24", "2026-11-25"]);
 }

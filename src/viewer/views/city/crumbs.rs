@@ -146,7 +146,11 @@ fn chip(ui: &mut egui::Ui, walk: &OwnerWalk, at: usize, timeline: &Timeline) -> 
             ui.label(RichText::new(format!("by {by}")).color(theme::INCOMING));
         }
         let share = 100.0 * stop.keeps.objects as f64 / walk.about.objects.max(1) as f64;
-        let what = if walk.only_new { "of what came since the first time" } else { "of the group" };
+        let what = match (walk.only_new, walk.by_place) {
+            (false, _) => "of the group",
+            (true, false) => "of what came since the first time",
+            (true, true) => "of what is where it grew since the first time",
+        };
         ui.label(match at {
             0 => format!("The walk began here: {} objects {what}", count_text(walk.about.objects)),
             _ => format!(

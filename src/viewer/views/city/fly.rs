@@ -33,6 +33,13 @@ pub fn follow_size(mut rig: ResMut<CameraRig>, cameras: Query<&Camera>) {
     }
 }
 
+/// Behind another tab the city would be there and not seen.
+fn in_front(dock: &mut ResMut<Dock>, views: &Views) {
+    if let Some(view) = views.get(super::ID) {
+        dock.bypass_change_detection().bring_to_front(view, views);
+    }
+}
+
 /// Views reached by one key.
 pub fn view_actions(
     mut actions: MessageReader<Action>,
@@ -47,10 +54,7 @@ pub fn view_actions(
         match action {
             Action::Reset => {
                 rig.show_whole(WholeView::HOME);
-                // Behind another tab it would be there and not seen.
-                if let Some(view) = views.get(super::ID) {
-                    dock.bypass_change_detection().bring_to_front(view, &views);
-                }
+                in_front(&mut dock, &views);
             }
             Action::FromSouth => rig.show_whole(WholeView::HOME),
             Action::FromEast => rig.show_whole(WholeView::Side(ViewSide::East)),
@@ -69,7 +73,10 @@ pub fn view_actions(
                     continue;
                 };
                 match focus_pose(city, node, clock.time, &rig.pose, &rig.lens()) {
-                    Some(pose) => rig.fly_to(pose),
+                    Some(pose) => {
+                        rig.fly_to(pose);
+                        in_front(&mut dock, &views);
+                    }
                     None => notices.tell("The selected group has no plot at the present child count"),
                 }
             }

@@ -58,7 +58,8 @@ use memory_city_views::export::{ShownCity, glb, write_csv};
 use moving::Moving;
 use std::sync::Arc;
 
-const ID: &str = "city";
+/// The view of the city among all.
+pub const ID: &str = "city";
 
 /// The city as a kind of view.
 pub(super) fn view() -> View {

@@ -2,8 +2,8 @@
 
 use super::History;
 use super::closure_metric::ClosureMetric;
-use super::tree_groups::{RUN, TreePlaces, with_above};
 use super::metric::MetricBuilder;
+use super::tree_groups::{RUN, TreePlaces, with_above};
 use crate::group::Grouped;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;

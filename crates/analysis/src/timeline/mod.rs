@@ -36,7 +36,6 @@ pub use choice::AUTO;
 pub(crate) use choice::named as named_grouping;
 pub use closure_metric::{ClosureMetric, ClosureRequest};
 pub use closures::TimeAmounts;
-pub use tree_groups::object_groups;
 pub use counted::CountedHistory;
 pub use fates::{DIFFERENCE, fates};
 pub use growing::GrowingTree;
@@ -48,6 +47,7 @@ pub use memory_city_heap::Amount;
 pub use metric::{Metric, MetricInfo, Unit};
 pub use objects::ObjectSet;
 pub use source::{DIED, GROUPED_BY_THE_WRITER, Source, are_trees, title_of};
+pub use tree_groups::object_groups;
 
 use crate::group::MemoryTree;
 use amounts::AmountLog;

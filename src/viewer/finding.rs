@@ -23,7 +23,8 @@ use memory_city_heap::progress::{Progress, Snapshot};
 use std::sync::Arc;
 
 /// The analysis that answers, and its table.
-const ANALYSIS: &str = "leak";
+/// The analysis that finds it.
+pub const ANALYSIS: &str = "leak";
 const TABLE: &str = "leaks";
 /// The grouping in which each place is a node.
 const OWNERS: &str = "owner";
@@ -93,6 +94,8 @@ pub struct Finding {
     all: bool,
     /// The place to be shown once objects are grouped by owner.
     wanted: Option<String>,
+    /// All that was found with it: for the analysis of the same name.
+    findings: Option<Arc<Findings>>,
     /// Of a program that goes on: to be looked for once objects are grouped by owner, and shown.
     sought: bool,
 }
@@ -101,6 +104,11 @@ impl Finding {
     /// What is known, unless it was put away.
     pub fn shown(&self) -> Option<&FindingState> {
         Some(&self.known).filter(|known| !self.hidden && !matches!(known, FindingState::Nothing))
+    }
+
+    /// All places that were found, with what is said of them, where the search is over.
+    pub fn findings(&self) -> Option<&Arc<Findings>> {
+        self.findings.as_ref()
     }
 
     /// Whether it was put away.
@@ -219,9 +227,15 @@ impl LeakPlace {
             _ => 0.0,
         };
         // What the collection itself counts, where there is one: its elements fill it up with keys and values.
-        let counts = match text("entries").is_empty() {
-            true => (text("first"), text("last")),
-            false => (text("entries_first"), text("entries")),
+        // One of several that are as large as ever says nothing: then there are more of them.
+        let grew = match (cell("entries_first"), cell("entries")) {
+            (Some(Cell::Number(first)), Some(Cell::Number(last))) => last > first,
+            (_, Some(Cell::Number(_))) => true,
+            _ => false,
+        };
+        let counts = match grew {
+            true => (text("entries_first"), text("entries")),
+            false => (text("first"), text("last")),
         };
         let left_out = table.left_out.as_ref().map_or(0, |(n, _)| *n);
         let time = |id: &str| match cell(id) {
@@ -295,6 +309,7 @@ fn follow(
     if let FindingState::Looking(job) = &finding.known {
         awake.wait_if(true);
         if let Some(outcome) = job.poll() {
+            finding.findings = outcome.as_ref().ok().and_then(|found| found.as_ref().ok()).cloned().map(Arc::new);
             finding.known = known(outcome);
             match &finding.known {
                 FindingState::Leaks(leak) => tracing::debug!("leak: {}", leak.place),
@@ -318,7 +333,7 @@ fn follow(
         return;
     }
     finding.of = Some(of);
-    finding.known = FindingState::Nothing;
+    (finding.known, finding.findings) = (FindingState::Nothing, None);
     let Ok(analysis) = AnalysisRegistry::built_in().get(ANALYSIS) else { return };
     let description = analysis.describe();
     let window = TimeWindow::whole(&open.timeline);

@@ -5,6 +5,7 @@ use super::{Place, View, ViewTable};
 use crate::viewer::app::{Awake, Stage};
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::editor::{self, CodePlace, CodeRequest};
+use crate::viewer::finding::{ANALYSIS, Finding};
 use crate::viewer::job::Job;
 use crate::viewer::panels::numbers::metric_name;
 use crate::viewer::panels::theme;
@@ -113,6 +114,7 @@ fn draw(
     document: Res<Document>,
     mut state: ResMut<Analyses>,
     mut selection: ResMut<Selection>,
+    finding: Res<Finding>,
     mut requests: MessageWriter<CodeRequest>,
 ) {
     let Some(open) = document.get() else { return };
@@ -167,7 +169,13 @@ fn draw(
             state.forget();
         }
         ui.add_space(4.0);
+        // What leaks was looked for when it was opened.
+        let known = finding.findings().filter(|_| description.id == ANALYSIS && state.job.is_none());
         let Analyses { found, closed, .. } = state;
+        let found = match (&*found, known) {
+            (None, Some(known)) => Some(Ok(&**known)),
+            (found, _) => found.as_ref().map(|found| found.as_ref()),
+        };
         match found {
             Some(Ok(findings)) => {
                 let mut view = TableState { selection: selection.bypass_change_detection(), closed, code: None };
@@ -178,7 +186,7 @@ fn draw(
                 requests.write_batch(view.code.map(CodeRequest));
             }
             Some(Err(error)) => {
-                wrapped(ui, RichText::new(error.as_str()).color(theme::ERROR));
+                wrapped(ui, RichText::new(error).color(theme::ERROR));
             }
             None => {}
         }

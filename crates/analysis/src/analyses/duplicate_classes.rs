@@ -2,11 +2,12 @@
 
 use super::objects::{history, top_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, TimeWindow};
+use crate::group::domain::is_of_runtime;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader, count_text};
 use crate::timeline::{Amount, Source, Unit};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{TypeId, TypeKind};
+use memory_city_heap::{HeapState, TypeId, TypeKind};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
@@ -52,20 +53,10 @@ impl Analysis for DuplicateClasses {
                 amounts[heap.type_of(o).0 as usize] += Amount { objects: 1, bytes: heap.size_of(o) };
             }
         }
-        // A class that nothing reaches is about to go.
-        let is_alive = |t: usize| heap.mirror_of(TypeId(t as u32)).is_none_or(|class| heap.is_reachable(class));
-        let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (t, of) in heap.types().iter().enumerate() {
-            if of.kind == TypeKind::Instance && is_alive(t) {
-                by_name.entry(&of.name).or_default().push(t);
-            }
-        }
         let mut duplicates: Vec<(&str, Vec<usize>, Amount)> = Vec::new();
-        // Loaders of different objects may have the same name.
-        let loader = |t: usize| (heap.loaders().of_type.get(t).copied().flatten(), &*heap.types()[t].loader);
-        let mut loaders: BTreeMap<(Option<u32>, &str), u64> = BTreeMap::new();
-        for (name, types) in by_name {
-            let distinct: HashSet<(Option<u32>, &str)> = types.iter().map(|&t| loader(t)).collect();
+        let mut loaders: BTreeMap<ClassLoader<'_>, u64> = BTreeMap::new();
+        for (name, types) in by_name(&heap) {
+            let distinct = loaders_of(&heap, &types);
             if distinct.len() > 1 {
                 distinct.into_iter().for_each(|loader| *loaders.entry(loader).or_default() += 1);
                 let mut sum = Amount::default();
@@ -136,6 +127,54 @@ impl Analysis for DuplicateClasses {
     }
 }
 
+/// A class loader: loaders of different objects may have the same name.
+type ClassLoader<'h> = (Option<u32>, &'h str);
+
+/// The classes that are alive, by name: one that nothing reaches is about to go.
+fn by_name(heap: &HeapState) -> BTreeMap<&str, Vec<usize>> {
+    let is_alive = |t: usize| heap.mirror_of(TypeId(t as u32)).is_none_or(|class| heap.is_reachable(class));
+    let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (t, of) in heap.types().iter().enumerate() {
+        if of.kind == TypeKind::Instance && is_alive(t) {
+            by_name.entry(&of.name).or_default().push(t);
+        }
+    }
+    by_name
+}
+
+fn loaders_of<'h>(heap: &'h HeapState, types: &[usize]) -> HashSet<ClassLoader<'h>> {
+    types.iter().map(|&t| (heap.loaders().of_type.get(t).copied().flatten(), &*heap.types()[t].loader)).collect()
+}
+
+/// What is said where classes of a program have more class loaders than before: an application that was deployed again, and whose former
+/// class loader something keeps. `None` where none have.
+pub(super) fn deployed_again(before: &HeapState, now: &HeapState) -> Option<String> {
+    let at_first = by_name(before);
+    let mut grown: Vec<(usize, usize, &str)> = Vec::new();
+    for (name, types) in by_name(now) {
+        // Hidden classes and those that are made up while it runs have a loader each.
+        if types.len() < 2 || is_of_runtime(name) || name.contains("$$") || name.contains("$Proxy") {
+            continue;
+        }
+        let loaders = loaders_of(now, &types).len();
+        let first = at_first.get(name).map_or(0, |types| loaders_of(before, types).len());
+        if loaders > first.max(1) {
+            grown.push((loaders, first, name));
+        }
+    }
+    let &(loaders, first, name) = grown.iter().max_by_key(|(loaders, _, name)| (*loaders, Reverse(*name)))?;
+    let alike = grown.iter().filter(|(other, ..)| *other == loaders).count() - 1;
+    let others = match alike {
+        0 => "is".to_owned(),
+        1 => "and 1 more class are".to_owned(),
+        more => format!("and {} more classes are", count_text(more as u64)),
+    };
+    Some(format!(
+        "{name} {others} loaded by {loaders} class loaders ({first} at first): an application that was deployed again, and whose former \
+         class loaders something keeps. `analyse duplicate-classes` lists them."
+    ))
+}
+
 fn kinds() -> Vec<RowKind> {
     let kind = |id: &str, explanation: &str, sentence: &str| RowKind {
         id: id.into(),
@@ -160,4 +199,33 @@ fn columns() -> Vec<Column> {
         Column::new("instances", "Instances", CellKind::Number(Unit::Objects), "Reachable instances"),
         Column::new("bytes", "Bytes", CellKind::Number(Unit::Bytes), "Their shallow bytes"),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_heap::{HeapBuilder, HeapType};
+
+    #[test]
+    fn what_was_deployed_again_is_said_where_it_became_more() {
+        let deployed = |times: usize| {
+            let mut heap = HeapBuilder::new();
+            for n in 0..times {
+                for name in ["com.acme.Shop", "com.acme.Cart", "com.acme.Shop$$Lambda", "java.util.Made"] {
+                    let loader = format!("application {n}").as_str().into();
+                    heap.add_type(HeapType { name: name.into(), kind: TypeKind::Instance, superclass: None, loader });
+                }
+            }
+            heap.finish()
+        };
+        let said = deployed_again(&deployed(1), &deployed(3)).expect("more of them");
+        assert!(
+            said.starts_with("com.acme.Cart and 1 more class are loaded by 3 class loaders (1 at first)"),
+            "{said}"
+        );
+        // Several applications that have a library each, and a first one.
+        assert_eq!(deployed_again(&deployed(3), &deployed(3)), None);
+        assert_eq!(deployed_again(&deployed(3), &deployed(2)), None);
+        assert_eq!(deployed_again(&deployed(0), &deployed(1)), None);
+    }
 }

@@ -1,5 +1,6 @@
 //! What leaks: the places where retained bytes accumulate over time, who owns them, and what they fill up with.
 
+use super::duplicate_classes::deployed_again;
 use super::looked::{Looked, MORE, filled_notes, filled_table, is_unclear, spread, worth_a_look};
 use super::measures::unseen_end;
 use super::paths::{rules as keep_rules, soft_parameter};
@@ -159,6 +160,10 @@ impl Analysis for Leak {
             if let Some(path) = &example.path {
                 answers.push(format!("    {}{}", path.text(), example.text(grew)));
             }
+        }
+        if grew && !listed.is_empty() {
+            let [before, now] = [window.from, window.to].map(|time| heaps.heap(time, progress));
+            notes.extend(deployed_again(&*before?, &*now?));
         }
         if listed.is_empty() && !grew {
             answers.push("Nothing stands out: no place fills much of the heap with elements of its own.".to_owned());

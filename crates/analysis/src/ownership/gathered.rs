@@ -23,7 +23,7 @@ pub(super) struct Gathered {
 
 /// An object of the steps.
 #[derive(Clone, Copy)]
-enum Known {
+enum InsideObject {
     Group(ObjectId),
     /// Of a step, and its place there.
     Step(usize, usize),
@@ -137,8 +137,8 @@ impl Gathered {
             let mut at = Some(start);
             while let Some(o) = at.filter(|o| inside.contains(o.0)) {
                 match self.known(o) {
-                    Some(Known::Step(step, place)) => self.steps[step].1[place] += amount,
-                    Some(Known::Group(o)) => *self.group.entry(o).or_default() += amount,
+                    Some(InsideObject::Step(step, place)) => self.steps[step].1[place] += amount,
+                    Some(InsideObject::Group(o)) => *self.group.entry(o).or_default() += amount,
                     None => {
                         let own = self.of(keeping, group, o);
                         *self.group.entry(o).or_insert(own) += amount;
@@ -150,18 +150,18 @@ impl Gathered {
         Ok(())
     }
 
-    fn known(&self, o: ObjectId) -> Option<Known> {
+    fn known(&self, o: ObjectId) -> Option<InsideObject> {
         let steps = self.steps.iter().enumerate().rev();
         let mut places =
-            steps.filter_map(|(step, (objects, _))| Some(Known::Step(step, objects.binary_search(&o).ok()?)));
-        places.next().or_else(|| self.group.contains_key(&o).then_some(Known::Group(o)))
+            steps.filter_map(|(step, (objects, _))| Some(InsideObject::Step(step, objects.binary_search(&o).ok()?)));
+        places.next().or_else(|| self.group.contains_key(&o).then_some(InsideObject::Group(o)))
     }
 
     /// What of the group is reached through an object that is inside.
     pub fn of(&self, keeping: &KeeperGraph<'_>, group: &BitSet, o: ObjectId) -> Amount {
         match self.known(o) {
-            Some(Known::Step(step, place)) => self.steps[step].1[place],
-            Some(Known::Group(o)) => self.group[&o],
+            Some(InsideObject::Step(step, place)) => self.steps[step].1[place],
+            Some(InsideObject::Group(o)) => self.group[&o],
             None if group.contains(o.0) => Amount { objects: 1, bytes: keeping.heap().size_of(o) },
             None => Amount::default(),
         }

@@ -430,8 +430,9 @@ fn field_objects(
         )));
     };
     let found = field_references(&heap, &values, rules, (class, field), progress)?;
-    let any = heap.objects().any(|o| *heap.types()[heap.type_of(o).0 as usize].name == *class);
-    if !found.is_there && any {
+    // Of a class without objects nobody sees which fields they would have.
+    let has_objects = || heap.objects().any(|o| *heap.types()[heap.type_of(o).0 as usize].name == *class);
+    if !found.is_there && has_objects() {
         return Err(unusable(format!("{class} has no field {field}")));
     }
     found.references.iter().for_each(|(_, to)| _ = held.insert(to.0));

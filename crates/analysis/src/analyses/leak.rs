@@ -147,10 +147,12 @@ impl Analysis for Leak {
         let mut points = accumulations(history, rules);
         if points.len() > 1 {
             let (heap, _) = heaps.dominators(window.to, keep, progress)?;
-            let watches = |point: &Accumulation| watched(&heap, history, point);
+            let watching: Vec<Option<String>> = points.iter().map(|point| watched(&heap, history, point)).collect();
             // Where nothing else is left, it is what there is to say.
-            if points.iter().any(|point| watches(point).is_none()) {
-                points.retain(|point| watches(point).map(|text| notes.push(text)).is_none());
+            if watching.iter().any(Option::is_none) {
+                let mut of_each = watching.iter();
+                points.retain(|_| of_each.next().is_none_or(Option::is_none));
+                notes.extend(watching.into_iter().flatten());
             }
         }
         let listed = &points[..points.len().min(arguments.count("top"))];
@@ -241,23 +243,26 @@ fn examples(
     let objects = |time: usize, which: fn(&[Holding]) -> Option<&Holding>| -> Result<Vec<Option<ObjectId>>> {
         let (heap, dominators) = heaps.dominators(time, rules, progress)?;
         let largest = |place: u32| which(&history.places()[place as usize].held)?.largest.map(|(o, _)| o);
-        let shared = |p: &Accumulation| history.places()[p.place as usize].name.starts_with("shared ");
+        let shared = |p: &Accumulation| history.places()[p.place as usize].is_shared();
         Ok(points.iter().map(|p| example(&heap, &dominators, p, shared(p), &largest)).collect())
     };
     let last = objects(window.to, |held| held.last())?;
     let paths = owner_paths(heaps, window.to, rules, &last, progress)?;
-    let mut first = objects(window.from, |held| held.first())?;
+    let first = objects(window.from, |held| held.first())?;
     // What stands at the end of another way is another collection: how large that was says nothing.
-    let ways_then = owner_paths(heaps, window.from, rules, &first, progress)?;
-    for ((o, then), path) in first.iter_mut().zip(ways_then).zip(&paths) {
-        let is_like = then.zip(path.as_ref()).is_some_and(|(then, now)| then.is_like(now));
-        *o = o.filter(|_| is_like);
-    }
+    let then = owner_paths(heaps, window.from, rules, &first, progress)?;
+    let is_like = |(then, now): (&Option<OwnerPath>, &Option<OwnerPath>)| {
+        then.as_ref().zip(now.as_ref()).is_some_and(|(then, now)| then.is_like(now))
+    };
+    let alike: Vec<bool> = then.iter().zip(&paths).map(is_like).collect();
     let (heap, _) = heaps.dominators(window.from, rules, progress)?;
-    for (o, path) in first.iter_mut().zip(&paths).filter(|(o, _)| o.is_none()) {
-        *o = path.as_ref().and_then(|path| same_field(&heap, path));
-    }
-    let before = filled(heaps, window.from, rules, &first, progress)?;
+    let other = |(path, &is_like): (&Option<OwnerPath>, &bool)| {
+        path.as_ref().filter(|_| !is_like).and_then(|path| same_field(&heap, path))
+    };
+    let others: Vec<Option<ObjectId>> = paths.iter().zip(&alike).map(other).collect();
+    let of_others = filled(heaps, window.from, rules, &others, progress)?;
+    let same = then.into_iter().zip(alike).zip(of_others);
+    let before = same.map(|((then, is_like), other)| if is_like { then.and_then(|then| then.filled) } else { other });
     let (heap, _) = heaps.dominators(window.to, rules, progress)?;
     let example = |((path, before), o): ((Option<OwnerPath>, Option<Filled>), &Option<ObjectId>)| {
         let now = path.as_ref().and_then(|path| path.filled.clone());
@@ -425,7 +430,7 @@ fn elements_text(history: &OwnerHistory, point: &Accumulation) -> String {
 
 /// What the objects of a place are, where many are counted.
 fn objects_text(history: &OwnerHistory, place: u32) -> &'static str {
-    match history.places()[place as usize].name.starts_with("thread ") {
+    match history.places()[place as usize].is_thread() {
         true => "threads",
         false => "objects",
     }

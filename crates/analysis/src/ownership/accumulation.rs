@@ -184,7 +184,7 @@ impl GrowthFinder<'_> {
 
     /// Whether a place only says who shares what is below.
     fn is_no_object(&self, place: u32) -> bool {
-        self.history.places()[place as usize].name.starts_with("shared ")
+        self.history.places()[place as usize].is_shared()
     }
 
     fn course(&self, place: u32) -> Course {
@@ -220,7 +220,7 @@ impl GrowthFinder<'_> {
     fn is_pool(&self, place: u32) -> bool {
         let at = &self.history.places()[place as usize];
         let most = if self.at_once { MOST_OF_POOL } else { MOST_OF_NEW_POOL };
-        at.name.starts_with("thread ") && at.heads_at_last() <= most && self.came_at_once(place)
+        at.is_thread() && at.heads_at_last() <= most && self.came_at_once(place)
     }
 
     /// Whether the objects of a place are parts of those of the one above: as many more as there are more of these, and no

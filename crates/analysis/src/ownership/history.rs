@@ -36,6 +36,16 @@ impl PlaceOverTime {
         bytes(self.held.last()) - bytes(self.held.first())
     }
 
+    /// Whether it only says who shares what is below.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.name.starts_with("shared ")
+    }
+
+    /// Whether it is the threads of a name.
+    pub(crate) fn is_thread(&self) -> bool {
+        self.name.starts_with("thread ")
+    }
+
     /// How many of its objects are no insides of others there, at the last time.
     pub(super) fn heads_at_last(&self) -> u64 {
         self.held.last().map_or(0, |held| held.heads)
@@ -117,7 +127,7 @@ impl OwnerHistory {
     /// was there before. Otherwise it would seem new.
     pub fn settled(mut self) -> OwnerHistory {
         let children = self.children();
-        let is_shared = |places: &[PlaceOverTime], p: u32| places[p as usize].name.starts_with("shared ");
+        let is_shared = |places: &[PlaceOverTime], p: u32| places[p as usize].is_shared();
         for siblings in &children {
             let shared: Vec<u32> = siblings.iter().copied().filter(|&p| is_shared(&self.places, p)).collect();
             if shared.len() < 2 {
@@ -148,7 +158,7 @@ impl OwnerHistory {
         // From the places above the one to those above the other.
         for (start, comes) in [(from, false), (to, true)] {
             let mut at = self.places[start as usize].parent;
-            while self.places[at as usize].name.starts_with("shared ") {
+            while self.places[at as usize].is_shared() {
                 for (held, moved) in self.places[at as usize].held.iter_mut().zip(&moved) {
                     match comes {
                         true => held.total += moved.total,

@@ -65,7 +65,7 @@ pub fn join(paths: &[PathBuf], output: &Path, progress: &Progress) -> Result<Sav
     }
     let (file, place) = Unfinished::begin_for(output, FileReaders::OwnerAlone)?;
     let mut saved = SavedRecording::default();
-    saved.left_out.extend(unread.iter().map(|(path, _)| format!("{}: its header is not whole", path.display())));
+    saved.left_out.extend(unread.iter().map(|(_, error)| error.to_string()));
     copy(&files, &file, output, &mut saved, progress)?;
     drop(file);
     place.complete(output)?;

@@ -607,7 +607,7 @@ fn a_recording_says_where_it_goes_and_what_it_lacks() {
         let done = record(jdk, &folder, &["--walk-every", "10m"], &["-Xmx100m", "-cp", class_path, "Leaky", "500"]);
         let said = text(&done.stderr);
         assert!(done.status.success(), "{said}");
-        let expected = format!("Recording Leaky into {}: until the program ends, as with Ctrl+C", folder.display());
+        let expected = format!("Recording Leaky into {}: until the program ends; Ctrl+C ends it", folder.display());
         assert_eq!(first_line(&said), expected);
         assert!(has_walks(&folder, 1) && !has_walks(&folder, 2));
         let lacks = "this recording has one. Record for longer, or with a smaller --walk-every (it was 10m) and a larger --walk-share (it was 2)";

@@ -50,6 +50,11 @@ impl WindowPictures {
         self.go_on() && self.lacks_legend
     }
 
+    /// Whether one is being taken.
+    pub fn are_taken(&self) -> bool {
+        self.go_on()
+    }
+
     fn go_on(&self) -> bool {
         !self.wanted.is_empty() || self.after > 0
     }

@@ -349,7 +349,7 @@ impl Plugin for SettingsPlugin {
             .add_observer(move |_: On<Opened>, document: Res<Document>, mut settings: ResMut<Settings>| {
                 let settings = settings.bypass_change_detection();
                 follow(&document, settings);
-                // Times of one input are none of another.
+                // What does not fit is of another input.
                 let times = document.timeline().map_or(0, |timeline| timeline.times());
                 if settings.base.is_some_and(|base| base >= times) {
                     settings.compare_with(None);

@@ -1,10 +1,11 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Works for a while, then ends in the way it is told: `return`, `exit`, `halt`, `throw`, `memory`, `marks` (many objects, and at once no memory), `large` (returns with 1.3 GB); `wait` goes on until it is told to end. */
+/** Works for a while, then ends in the way it is told: `return`, `exit`, `halt`, `throw`, `memory`, `marks` (many objects, and at once no memory), `large` (returns with 1.3 GB); `wait` goes on until it is told to end, with so many objects. */
 public final class Ending {
     static final List<long[]> KEPT = new ArrayList<>();
     static volatile Object sink;
+    static Mark[] many;
 
     static final class Mark {}
 
@@ -36,8 +37,12 @@ public final class Ending {
 
     public static void main(String[] arguments) throws Exception {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("hook")));
-        System.out.println("ready " + ProcessHandle.current().pid());
         String how = arguments[0];
+        if (how.equals("wait") && arguments.length > 1) {
+            many = new Mark[Integer.parseInt(arguments[1])];
+            java.util.Arrays.setAll(many, i -> new Mark());
+        }
+        System.out.println("ready " + ProcessHandle.current().pid());
         work(how.equals("wait") ? Long.MAX_VALUE / 4 : Long.parseLong(arguments[1]));
         switch (how) {
             case "exit" -> System.exit(3);

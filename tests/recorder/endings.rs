@@ -192,6 +192,52 @@ fn ends_by_signal(jdk: &Jdk, collector: &[&str], class_path: &str, folder: &Path
     }
 }
 
+/// Who stops a container waits for ten seconds, and a walk of many objects takes longer to be read: the program is told to end at once, and
+/// left at once where it was attached to.
+#[test]
+fn the_program_is_told_while_a_walk_is_read() {
+    with_jdk("the_program_is_told_while", |jdk, class_path, temporary| {
+        let java = java(jdk);
+        let program = ["-Xmx600m", "-XX:+EnableDynamicAgentLoading", "-cp", class_path, "Ending", "wait", "8000000"];
+        // Its dump is open and gone, and its note is still there.
+        let is_read = |folder: &Path| {
+            WalkNote::file(folder, 1).exists()
+                && !WalkNote::dump(folder, 1).exists()
+                && AgentStatus::read(folder).is_some_and(|status| status.walks == 1)
+        };
+        let folder = temporary.join("told");
+        let output = folder.to_string_lossy();
+        let words = ["record", "-o", &output, "--walk-every", "10m", "--", &java];
+        let command = &mut memory_city(&[&words[..], &program].concat());
+        let printed = temporary.join("printed");
+        let quiet = |command: &mut Command| {
+            let printed = std::fs::File::create(&printed).expect("a file");
+            command.stdin(Stdio::null()).stdout(printed).stderr(Stdio::null()).spawn().expect("it runs")
+        };
+        let mut recorder = quiet(command);
+        wait_until("a walk", || is_read(&folder));
+        send(recorder.id(), libc::SIGTERM);
+        let is_told = || std::fs::read_to_string(&printed).is_ok_and(|text| text.contains("hook"));
+        wait_until("the program", || is_told() || !is_read(&folder));
+        assert!(is_told() && is_read(&folder), "the program is told when the walk has been read");
+        assert_eq!(recorder.wait().expect("a status").code(), Some(143));
+        opens_complete(&folder, "told while a walk was read");
+
+        let folder = temporary.join("left");
+        let output = folder.to_string_lossy();
+        let running = Program::start_with(jdk, &program[..2], class_path, "Ending", &program[5..]);
+        let pid = running.pid.to_string();
+        let mut recorder = quiet(&mut memory_city(&["attach", &pid, "-o", &output, "--walk-every", "10m"]));
+        wait_until("a walk", || is_read(&folder));
+        send(recorder.id(), libc::SIGINT);
+        let has_left = || AgentStatus::read(&folder).is_none_or(|status| !status.ended.is_empty());
+        wait_until("leaving", || has_left() || !is_read(&folder));
+        assert!(has_left() && is_read(&folder), "the program is left when the walk has been read");
+        assert!(recorder.wait().expect("a status").success());
+        opens_complete(&folder, "left while a walk was read");
+    });
+}
+
 /// Sends a signal to a process that the test has started, and that has not been waited for.
 pub(super) fn send(process: u32, signal: i32) {
     // SAFETY: no pointers; whose number it is, see above.

@@ -97,8 +97,28 @@ pub(super) fn heights_themes_and_times(studio: &mut Studio) {
         })
         .collect();
     assert!(red[0] < 0.002 && red[3] > 0.02 && red.is_sorted(), "{red:?}");
-    let one = studio.shoot(&Shot { size: (1280, 720), ..shot(&Settings { multiples: 0, ..many }) }).expect("a picture");
+    let one = studio
+        .shoot(&Shot { size: (1280, 720), ..shot(&Settings { multiples: 0, ..many.clone() }) })
+        .expect("a picture");
     assert!(difference(&one, &four, 24) > 0.1);
+
+    // What has changed since a base is read without colour in each of them, at its own time.
+    let gray = Settings { colour: "none".into(), opacity: 1.0, solid_count: 200, ..many };
+    let mut whites = |base: Option<usize>| -> Vec<f64> {
+        let compared = Settings { base, ..gray.clone() };
+        let picture = studio.shoot(&Shot { size: (1280, 720), ..shot(&compared) }).expect("a picture");
+        let of = |views::TimeCell { rect, .. }: &views::TimeCell| {
+            let corner = (rect.left() as u32 + 2, rect.top() as u32 + 26);
+            let size = (rect.width() as u32 - 4, rect.height() as u32 - 28);
+            share(&image::imageops::crop_imm(&picture, corner.0, corner.1, size.0, size.1).to_image(), is_white)
+        };
+        cells.iter().map(of).collect()
+    };
+    let (without, signs) = (whites(None), whites(Some(5)));
+    for (at, (without, signs)) in without.iter().zip(&signs).enumerate() {
+        // The second is the base itself.
+        assert_eq!(*signs > without + 0.001, at != 1, "{at}: {signs} for {without}");
+    }
 }
 
 /// Figure 10 of Memory Cities: a LinkedList of Persons, packages as districts, types as buildings, the last of 23 times; square

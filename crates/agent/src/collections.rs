@@ -50,8 +50,10 @@ impl CollectionLog {
 
     /// In the VM's callback: one at a time, the program stands still.
     pub(crate) fn start(&self) {
-        let n = self.started.fetch_add(1, Ordering::Relaxed);
+        // Not the next behind those that have started: of one whose end came when the event was off no end was seen, and none will be.
+        let n = self.ended.load(Ordering::Relaxed);
         self.starts[n as usize % RING].store(clock(), Ordering::Relaxed);
+        self.started.store(n + 1, Ordering::Relaxed);
     }
 
     /// In the VM's callback.
@@ -141,6 +143,22 @@ impl CollectionLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A recording ends while the VM collects: the next one has no start of before.
+    #[test]
+    fn a_start_whose_end_was_not_seen_is_forgotten() {
+        static LOG: CollectionLog = CollectionLog::new();
+        LOG.start();
+        let before = clock();
+        for _ in 0..2 {
+            LOG.start();
+            LOG.finish();
+        }
+        assert_eq!((LOG.started(), LOG.ended()), (2, 2));
+        let (seen, lost) = LOG.since(0);
+        assert_eq!((seen.len(), lost), (2, 0));
+        assert!(seen.iter().all(|c| before <= c.start && c.start <= c.end) && seen[0].end <= seen[1].start, "{seen:?}");
+    }
 
     #[test]
     fn collections_are_told_once_and_what_is_overwritten_is_counted() {

@@ -41,6 +41,8 @@ pub(crate) enum Definition {
         parent: u32,
         method: u32,
         location: i32,
+        /// Its callers were not recorded.
+        cut: bool,
     },
 }
 

@@ -191,6 +191,7 @@ functions! {
     DisposeEnvironment @ 127 as dispose();
     GetSystemProperty @ 131 as system_property(name: *const c_char, value: *mut *mut c_char);
     AddCapabilities @ 142 as add_capabilities(wanted: *const Capabilities);
+    RelinquishCapabilities @ 143 as relinquish_capabilities(held: *const Capabilities);
     SetHeapSamplingInterval @ 156 as set_interval(bytes: jint);
 }
 

@@ -122,12 +122,28 @@ impl AgentRecording {
         Ok(())
     }
 
-    /// All is written: the VM need not tell its end any more, unless another recording has begun. On a thread of the VM.
+    /// Has the VM do what a recording needs.
+    fn take_capabilities(&self) -> Result<(), String> {
+        let wanted = Capabilities::with(&CAPABILITIES);
+        // SAFETY: the environment lives as long as the VM; the structure lives for the call, which copies it.
+        match unsafe { (*self.vm.jvmti).add_capabilities(&raw const wanted) } {
+            0 => Ok(()),
+            error => Err(format!(
+                "the VM does not let go of sampled allocations (JVMTI error {error}): another recorder may have them"
+            )),
+        }
+    }
+
+    /// All is written: the VM need not tell its end any more, unless another recording has begun, and other recorders may have what
+    /// only one may. On a thread of the VM.
     pub(crate) fn leave(&self) {
-        // Held meanwhile: who begins is in its sight first, and switches it on afterwards.
+        // Held meanwhile: who begins is in its sight first, and takes all of it afterwards.
         let current = CURRENT.read().unwrap_or_else(PoisonError::into_inner);
         if current.is_none() {
             switch(self.vm, false, jvmti::VM_DEATH);
+            let held = Capabilities::with(&CAPABILITIES);
+            // SAFETY: as above. No event that needs them is on, and no callback is at work: the recording was taken out of their sight.
+            unsafe { (*self.vm.jvmti).relinquish_capabilities(&raw const held) };
         }
     }
 
@@ -211,7 +227,7 @@ pub(crate) fn end_and_wait(reason: &str, most: Duration) {
 /// How long a VM that is attached to has until it is ready.
 const READY: Duration = Duration::from_secs(10);
 
-/// The tools of a VM, with the capabilities that are needed.
+/// The tools of a VM.
 fn tools(java: *mut JavaVM, running: bool) -> Result<Vm, String> {
     if let Some(vm) = TOOLS.get() {
         return Ok(*vm);
@@ -221,7 +237,6 @@ fn tools(java: *mut JavaVM, running: bool) -> Result<Vm, String> {
     let most = if running { READY } else { Duration::ZERO };
     // SAFETY: the VM that loads this library runs.
     let jvmti = unsafe { jvmti::environment_soon(java, most) }?;
-    let wanted = Capabilities::with(&CAPABILITIES);
     let callbacks = EventCallbacks::new(
         callbacks::vm_init,
         callbacks::vm_death,
@@ -229,18 +244,10 @@ fn tools(java: *mut JavaVM, running: bool) -> Result<Vm, String> {
         callbacks::gc_finish,
         callbacks::sampled_alloc,
     );
-    // SAFETY: the environment was just made; both structures live for the calls, which copy them.
-    unsafe {
-        let error = (*jvmti).add_capabilities(&raw const wanted);
-        if error != 0 {
-            return Err(format!(
-                "the VM does not let go of sampled allocations (JVMTI error {error}): another recorder may have them"
-            ));
-        }
-        let error = (*jvmti).set_callbacks(&raw const callbacks, size_of::<EventCallbacks>() as i32);
-        if error != 0 {
-            return Err(format!("the VM takes no callbacks (JVMTI error {error})"));
-        }
+    // SAFETY: the environment was just made; the structure lives for the call, which copies it.
+    let error = unsafe { (*jvmti).set_callbacks(&raw const callbacks, size_of::<EventCallbacks>() as i32) };
+    if error != 0 {
+        return Err(format!("the VM takes no callbacks (JVMTI error {error})"));
     }
     Ok(*TOOLS.get_or_init(|| Vm { jvmti, java }))
 }
@@ -278,10 +285,14 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
         ended: Condvar::new(),
         options,
     });
-    recording.set_interval(Budget::new(recording.options.sampling).interval());
     *CURRENT.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&recording));
-    // Also when it is loaded with the program: on JDK 17 each thread keeps the distance it has drawn before sampling began.
-    let mut begun = recording.listen(!running);
+    // When it is in sight: who leaves gives back what only one recorder may have, unless somebody else is.
+    let mut begun = recording.take_capabilities();
+    if begun.is_ok() {
+        recording.set_interval(Budget::new(recording.options.sampling).interval());
+        // Also when it is loaded with the program: on JDK 17 each thread keeps the distance it has drawn before sampling began.
+        begun = recording.listen(!running);
+    }
     if running && begun.is_ok() {
         recording.miss_nothing();
         begun = worker::start(&recording);

@@ -117,11 +117,14 @@ unsafe fn take(recording: &AgentRecording, jvmti: &mut JvmtiEnv, jni: Jni, drawn
     // SAFETY: the live phase, on a thread of the VM, in its callback.
     let (thread, sequence) = unsafe { numbered(recording, jvmti, jni, thread, &mut slot, begun) };
     let mut new = Vec::new();
-    let mut frames = [FrameInfo { method: null_mut(), location: -1 }; FRAMES];
+    // One more than is recorded: whether there are further callers.
+    const ASKED: usize = FRAMES + 1;
+    let mut frames = [FrameInfo { method: null_mut(), location: -1 }; ASKED];
     let mut count = 0;
     // SAFETY: as many frames as there is room for; null is this thread.
-    let failed = unsafe { jvmti.stack_trace(null_mut(), 0, FRAMES as i32, frames.as_mut_ptr(), &raw mut count) } != 0;
-    let count = if failed { 0 } else { count.clamp(0, FRAMES as i32) as usize };
+    let failed = unsafe { jvmti.stack_trace(null_mut(), 0, ASKED as i32, frames.as_mut_ptr(), &raw mut count) } != 0;
+    let count = if failed { 0 } else { count.clamp(0, ASKED as i32) as usize };
+    let (is_cut, count) = (count > FRAMES, count.min(FRAMES));
     let mut raw = [RawFrame { method: 0, location: 0 }; FRAMES];
     for (raw, frame) in raw.iter_mut().zip(&frames[..count]) {
         *raw = RawFrame { method: frame.method as usize, location: frame.location };
@@ -139,7 +142,7 @@ unsafe fn take(recording: &AgentRecording, jvmti: &mut JvmtiEnv, jni: Jni, drawn
         let class = stacks.class(&signature, key, class_of_loader, &mut new);
         // SAFETY: the methods are on this thread's stack, so their classes are loaded.
         let facts = |method: usize| unsafe { method_facts(jvmti, jni, method as jmethodID) };
-        let stack = stacks.stack(&raw[..count], facts, &mut new);
+        let stack = stacks.stack(&raw[..count], is_cut, facts, &mut new);
         // Before the lock is let go of: another thread may use these numbers at once.
         if !new.is_empty() {
             recording.queue.define(new);

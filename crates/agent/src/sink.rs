@@ -103,12 +103,13 @@ impl Sink {
                 let lines = facts.lines.iter().flat_map(|(at, line)| [u64::from(*at), u64::from(*line)]).collect();
                 self.methods.push(MethodRow { id, class, name, parameters, file, lines });
             }
-            Definition::Frame { id, parent, method, location } => self.frames.push(FrameRow {
+            Definition::Frame { id, parent, method, location, cut } => self.frames.push(FrameRow {
                 id,
                 caller: (parent != 0).then_some(parent),
                 method,
                 index: u32::try_from(location).ok(),
                 native: location < 0,
+                cut,
                 ..FrameRow::default()
             }),
         }

@@ -50,6 +50,8 @@ type ByWords = BuildHasherDefault<WordHasher>;
 
 /// What the tables may take, bytes: names and calls three quarters of it, what is known by the VM's ids the rest.
 const MOST_BYTES: usize = 32 << 20;
+/// Stands for the callers of a stack that were not recorded: no number of a call.
+const CUT: u32 = u32::MAX;
 /// What an entry of the tables takes, about.
 const STACK_BYTES: usize = 32;
 const NODE_BYTES: usize = 40;
@@ -181,10 +183,11 @@ impl StackTable {
         loader
     }
 
-    /// The number of a stack (innermost frame first), and the definitions of what is new in it.
+    /// The number of a stack (innermost frame first), and the definitions of what is new in it. One that `is_cut` has further callers.
     pub(crate) fn stack(
         &mut self,
         frames: &[RawFrame],
+        is_cut: bool,
         mut facts: impl FnMut(usize) -> MethodFacts,
         new: &mut Vec<Definition>,
     ) -> u32 {
@@ -192,6 +195,7 @@ impl StackTable {
             return 0;
         }
         let mut hasher = WordHasher(self.seed);
+        hasher.write_u64(u64::from(is_cut));
         for frame in frames {
             hasher.write_usize(frame.method);
             hasher.write_u64(frame.location as u64);
@@ -200,7 +204,7 @@ impl StackTable {
         if let Some(&id) = self.stacks.get(&fingerprint) {
             return id;
         }
-        let Some(id) = self.calls(frames, &mut facts, new) else {
+        let Some(id) = self.calls(frames, is_cut, &mut facts, new) else {
             self.refused += 1;
             return 0;
         };
@@ -213,10 +217,11 @@ impl StackTable {
     fn calls(
         &mut self,
         frames: &[RawFrame],
+        is_cut: bool,
         facts: &mut impl FnMut(usize) -> MethodFacts,
         new: &mut Vec<Definition>,
     ) -> Option<u32> {
-        let mut parent = 0;
+        let mut parent = if is_cut { CUT } else { 0 };
         for frame in frames.iter().rev() {
             let method = self.method(frame.method, facts, new)?;
             let location = i32::try_from(frame.location).unwrap_or(-1);
@@ -229,7 +234,8 @@ impl StackTable {
             }
             let id = self.nodes.len() as u32 + 1;
             self.nodes.insert((parent, method, location), id);
-            new.push(Definition::Frame { id, parent, method, location });
+            let cut = parent == CUT;
+            new.push(Definition::Frame { id, parent: if cut { 0 } else { parent }, method, location, cut });
             parent = id;
         }
         Some(parent)
@@ -307,11 +313,11 @@ mod tests {
             let raw = |stack: &[(usize, i64)]| {
                 stack.iter().map(|&(method, location)| RawFrame { method, location }).collect::<Vec<_>>()
             };
-            let ids: Vec<u32> = stacks.iter().map(|s| table.stack(&raw(s), facts, &mut new)).collect();
+            let ids: Vec<u32> = stacks.iter().map(|s| table.stack(&raw(s), false, facts, &mut new)).collect();
             let (mut frames, mut methods) = (HashMap::new(), HashMap::new());
             for definition in &new {
                 match definition {
-                    Definition::Frame { id, parent, method, location } => {
+                    Definition::Frame { id, parent, method, location, .. } => {
                         prop_assert!(*parent == 0 || frames.contains_key(parent), "a caller is defined first");
                         prop_assert!(frames.insert(*id, (*parent, *method, *location)).is_none());
                     }
@@ -330,7 +336,7 @@ mod tests {
                 prop_assert_eq!(told, expected);
             }
             let defined = new.len();
-            let again: Vec<u32> = stacks.iter().map(|s| table.stack(&raw(s), facts, &mut new)).collect();
+            let again: Vec<u32> = stacks.iter().map(|s| table.stack(&raw(s), false, facts, &mut new)).collect();
             prop_assert_eq!((again, new.len()), (ids, defined));
         }
     }
@@ -340,12 +346,27 @@ mod tests {
         let mut table = StackTable::within(1000);
         let mut new = Vec::new();
         let stack = |n: usize| [RawFrame { method: n, location: 1 }];
-        let first = table.stack(&stack(1), facts, &mut new);
-        let known = (0..200).filter(|n| table.stack(&stack(*n), facts, &mut new) != 0).count();
+        let first = table.stack(&stack(1), false, facts, &mut new);
+        let known = (0..200).filter(|n| table.stack(&stack(*n), false, facts, &mut new) != 0).count();
         assert!((2..20).contains(&known), "{known}");
         assert_eq!(table.refused() as usize, 200 - known);
-        assert_eq!(table.stack(&stack(1), facts, &mut new), first);
+        assert_eq!(table.stack(&stack(1), false, facts, &mut new), first);
         assert_ne!(first, 0);
+    }
+
+    /// A stack that has further callers is none that begins there, whatever its calls are.
+    #[test]
+    fn stacks_that_are_cut_say_so() {
+        let mut table = StackTable::new();
+        let mut new = Vec::new();
+        let frames = [RawFrame { method: 1, location: 1 }, RawFrame { method: 2, location: 2 }];
+        let whole = table.stack(&frames, false, facts, &mut new);
+        let cut = table.stack(&frames, true, facts, &mut new);
+        assert_ne!(whole, cut);
+        let of_cut = |definition: &Definition| matches!(definition, Definition::Frame { cut: true, parent: 0, .. });
+        assert_eq!(new.iter().filter(|d| of_cut(d)).count(), 1, "the outermost call: {new:?}");
+        assert!(matches!(new.last(), Some(Definition::Frame { id, cut: false, .. }) if *id == cut));
+        assert_eq!(table.stack(&frames, true, facts, &mut new), cut);
     }
 
     /// Two loaders have a class of one name each; a third class is the VM's; of what the VM counts by name nobody knows whose it is.
@@ -395,7 +416,7 @@ mod tests {
         let mut new = Vec::new();
         let stack = |n: usize| [RawFrame { method: 1000 + n, location: 1 }, RawFrame { method: 7, location: 2 }];
         let same = |method: usize| facts(method.min(1000));
-        let ids: Vec<u32> = (0..500).map(|n| table.stack(&stack(n), same, &mut new)).collect();
+        let ids: Vec<u32> = (0..500).map(|n| table.stack(&stack(n), false, same, &mut new)).collect();
         assert!(ids[0] != 0 && ids.iter().all(|id| *id == ids[0]), "{ids:?}");
         assert_eq!((table.refused(), new.len()), (0, 4), "two methods, two calls");
     }

@@ -63,6 +63,10 @@ impl Jni {
     pub(crate) unsafe fn weak(self, object: jobject) -> Option<Weak> {
         // SAFETY: the environment is that of this thread.
         let weak = unsafe { ((**self.0).v1_2.NewWeakGlobalRef)(self.0, object) };
+        if weak.is_null() {
+            // Where it has no memory for one it throws. Nothing was pending before: the program has just allocated.
+            self.threw();
+        }
         (!weak.is_null()).then_some(weak as Weak)
     }
 
@@ -190,7 +194,7 @@ impl Jni {
         unsafe { ((**self.0).v1_2.PopLocalFrame)(self.0, std::ptr::null_mut()) };
     }
 
-    /// Whether a Java exception was pending, which is gone then. For our own threads: what the program has thrown is not ours.
+    /// Whether a Java exception was pending, which is gone then. Where one can only be our doing: what the program has thrown is not ours.
     fn threw(self) -> bool {
         // SAFETY: the environment is that of this thread.
         unsafe {

@@ -19,6 +19,16 @@ pub(crate) const FIRST: u64 = 1_000_000_000;
 const SLOW: u64 = 150 << 20;
 /// The first walk is put off where it might take longer than this, nanoseconds.
 const AT_ONCE: u64 = 3_000_000_000;
+/// A dump has 25 bytes of each object besides its fields, and references of 8: of small objects it is 2 to 2.2 times as large as the heap.
+const HALVES_OF_DUMP: (u64, u64) = (9, 4);
+/// Since this version the VM writes dumps in pieces, which it puts together one after the other: a piece goes when it has been copied. With
+/// few threads one has nearly all of the heap.
+const FIRST_WITH_PIECES: u32 = 22;
+const COPIES: u64 = 2;
+/// Bytes that stay free besides.
+const ROOM_TO_SPARE: u64 = 64 << 20;
+/// What is taken for the size of a heap that nobody tells.
+const UNKNOWN_HEAP: u64 = 512 << 20;
 /// A walk takes so many times as long as a class histogram of the same heap, or less.
 const HISTOGRAMS: u64 = 8;
 /// How often samples that have been made meanwhile are held before the dump, as long as there are more than so many.
@@ -47,8 +57,11 @@ pub(crate) struct WalkSchedule {
     /// Nanoseconds that the program stood still for walks and the collections before them, and for the last walk.
     pub(crate) pauses: u64,
     pub(crate) last_pause: u64,
-    /// Bytes of the heap that the last walk was of, where that is known.
+    /// Bytes of the heap that the last walk was of, where that is known, and of its dump.
     last_heap: u64,
+    last_dump: u64,
+    /// How often what a dump holds is on the disk before it is whole.
+    copies: u64,
 }
 
 /// When the first walk may be, and how long it might take, nanoseconds.
@@ -76,7 +89,29 @@ impl WalkSchedule {
             pauses: 0,
             last_pause: 0,
             last_heap: 0,
+            last_dump: 0,
+            copies: COPIES,
         }
+    }
+
+    /// The same, of a VM of this version. Older ones write a dump from its beginning to its end.
+    pub(crate) fn of_java(self, version: Option<u32>) -> WalkSchedule {
+        WalkSchedule {
+            copies: if version.is_some_and(|version| version < FIRST_WITH_PIECES) { 1 } else { COPIES },
+            ..self
+        }
+    }
+
+    /// Bytes that the disk must have free for a dump of a heap of so many: as much as of the last one or, where there was none, what
+    /// dumps of small objects take; and something to spare, as the program goes on meanwhile.
+    pub(crate) fn room_needed(&self, heap: u64) -> u64 {
+        let (dump, of) = match (self.last_dump, self.last_heap) {
+            (0, _) | (_, 0) => HALVES_OF_DUMP,
+            // A quarter more, since the next may be of other objects.
+            (dump, heap) => (dump.saturating_add(dump / 4), heap),
+        };
+        let dump = u64::try_from(u128::from(heap) * u128::from(dump) / u128::from(of)).unwrap_or(u64::MAX);
+        self.copies.saturating_mul(dump).saturating_add(ROOM_TO_SPARE)
     }
 
     /// Whether a walk is due: right after a collection; or when there was none for as long again.
@@ -192,6 +227,8 @@ pub(crate) struct DumpedWalk {
     pub(crate) note: WalkNote,
     /// Bytes of the heap that were in use; 0 where that is not known.
     pub(crate) heap: u64,
+    /// Bytes of the dump.
+    dump: u64,
     /// Before this the program stood still, nanoseconds since the recording began: a millisecond after it did at most, or when it went
     /// on at the latest.
     pub(crate) stood_still: u64,
@@ -290,7 +327,7 @@ pub(crate) fn walk(
     if !can_walk(folder) {
         return WalkOutcome::NotNow;
     }
-    let needed = 2 * heap_bytes.unwrap_or(512 << 20) + (64 << 20);
+    let needed = schedule.room_needed(heap_bytes.unwrap_or(UNKNOWN_HEAP));
     if let Some(free) = free_space(folder).filter(|free| *free < needed) {
         schedule.left_out(recording.now());
         return WalkOutcome::NoRoom(free, needed);
@@ -338,7 +375,10 @@ pub(crate) fn walk(
         Ok(WalkNote { number, start, end, gcs: collections, late: None, links })
     });
     match noted {
-        Ok(note) => WalkOutcome::Done(DumpedWalk { note, heap: heap_bytes.unwrap_or(0), stood_still }),
+        Ok(note) => {
+            let dump = std::fs::metadata(&file).map_or(0, |facts| facts.len());
+            WalkOutcome::Done(DumpedWalk { note, heap: heap_bytes.unwrap_or(0), dump, stood_still })
+        }
         Err(why) => {
             forget_dump(folder, number);
             schedule.give_up(end, &why)
@@ -352,7 +392,7 @@ pub(crate) fn tell(folder: &Path, schedule: &mut WalkSchedule, walk: &DumpedWalk
     match note.write(folder) {
         Ok(()) => {
             schedule.done(note.start, note.end);
-            schedule.last_heap = walk.heap;
+            (schedule.last_heap, schedule.last_dump) = (walk.heap, walk.dump);
             WalkOutcome::Told
         }
         Err(e) => {
@@ -449,6 +489,23 @@ mod tests {
         assert_eq!(dumped_at(&head(MAGIC, 1_700_000_000_123)), Some(1_700_000_000_123));
         assert_eq!(dumped_at(&head(MAGIC, 0)), None);
         assert_eq!(dumped_at(&head(b"JAVA PROFILE 9.9.9\0", 7)), None);
+    }
+
+    /// A dump of small objects is twice as large as the heap, and newer VMs write it twice.
+    #[test]
+    fn dumps_need_as_much_room_as_they_may_take() {
+        const GB: u64 = 1 << 30;
+        let spared = |schedule: &WalkSchedule, heap| schedule.room_needed(heap) - ROOM_TO_SPARE;
+        let of_java = |version| WalkSchedule::new(10_000, 30).of_java(version);
+        assert_eq!(spared(&of_java(Some(17)), 4 * GB), 9 * GB);
+        for version in [Some(22), Some(25), None] {
+            assert_eq!(spared(&of_java(version), 4 * GB), 18 * GB, "{version:?}");
+        }
+        let mut schedule = of_java(Some(17));
+        (schedule.last_heap, schedule.last_dump) = (4 * GB, 4 * GB);
+        assert_eq!(spared(&schedule, 8 * GB), 10 * GB, "as the last one, and a quarter");
+        (schedule.last_heap, schedule.last_dump) = (1, u64::MAX);
+        assert_eq!(schedule.room_needed(u64::MAX), u64::MAX);
     }
 
     #[test]

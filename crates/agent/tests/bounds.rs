@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Trace, agent, load, wait_until, with_jdks};
+use common::{Trace, agent, library, load, load_from, wait_until, with_jdks};
 use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
 use memory_city_agent::{AgentOptions, SamplingMode};
 use memory_city_testing::jvm::{self, Jdk, PATIENCE, Program};
@@ -353,6 +353,72 @@ fn a_program_that_was_left_has_nothing_of_ours() {
     });
 }
 
+/// Samples of allocations are for one recorder alone, as the VM has it: whoever comes after ours, a profiler or another copy of it, gets
+/// them, and ours comes back when that has left.
+#[test]
+fn other_recorders_get_what_ours_has_left() {
+    with_jdks("other_recorders_get", |jdk, class_path, temporary| {
+        let other = temporary.join("libother.so");
+        std::fs::copy(library(), &other).expect("copied");
+        let flags = ["-Xmx100m", "-XX:+UseSerialGC", "-XX:+EnableDynamicAgentLoading"];
+        let program = Program::start_with(jdk, &flags, class_path, "Busy", &["2"]);
+        let recorders = [library(), other.clone(), library()];
+        for (at, recorder) in recorders.iter().enumerate() {
+            let folder = temporary.join(format!("trace-{at}"));
+            std::fs::create_dir(&folder).expect("made");
+            let _lock = RecorderLock::take(&folder).expect("the lock");
+            let options = AgentOptions { folder: folder.clone(), walks: 0, histograms: 0, ..AgentOptions::default() };
+            let answer = load_from(recorder, jdk, program.pid, &options);
+            assert!(answer.contains("return code: 0"), "recorder {at}: {answer}");
+            wait_until("sampling", || AgentStatus::read(&folder).is_some_and(|s| s.samples > 20));
+            // While it records no other may.
+            let refused = AgentOptions { folder: temporary.join("refused"), ..options.clone() };
+            let answer = load_from(&recorders[(at + 1) % 2], jdk, program.pid, &refused);
+            assert!(answer.contains("return code: 1"), "recorder {at}: {answer}");
+            load_from(recorder, jdk, program.pid, &AgentOptions { stop: true, ..options });
+            let status = AgentStatus::read(&folder).expect("its last words");
+            assert_eq!((status.events_on, &*status.ended), (0, "recording was ended from outside"));
+        }
+    });
+}
+
+/// A fault in the recorder's own thread leaves nothing in the program either.
+#[test]
+fn a_fault_of_its_own_thread_leaves_no_weak_reference() {
+    with_jdks("a_fault_of_its_own_thread", |jdk, class_path, temporary| {
+        let mut command = jdk.tool("java");
+        command.env("MEMORY_CITY_FAULT", "worker:40").args(["-Xmx300m", "-XX:+EnableDynamicAgentLoading"]);
+        let printed = temporary.join("printed");
+        command.args(["-cp", class_path, "Leaky", "60000"]).stderr(Stdio::null());
+        let mut child = command.stdout(std::fs::File::create(&printed).expect("a file")).spawn().expect("java runs");
+        wait_until("the program", || std::fs::read_to_string(&printed).is_ok_and(|text| text.contains("ready")));
+        let before = weak_references(jdk, child.id());
+        let folder = temporary.join("trace");
+        std::fs::create_dir(&folder).expect("made");
+        let _lock = RecorderLock::take(&folder).expect("the lock");
+        let sampling = SamplingMode::Every(1 << 10);
+        let options = AgentOptions { folder: folder.clone(), sampling, walks: 0, ..AgentOptions::default() };
+        assert!(load(jdk, child.id(), &options).contains("return code: 0"));
+        let seen = || AgentStatus::read(&folder).unwrap_or_default();
+        let mut most = 0;
+        wait_until("the fault", || {
+            most = most.max(seen().live);
+            !seen().ended.is_empty()
+        });
+        assert!(most > 100 && seen().ended.contains("own thread"), "{most} were followed: {:?}", seen());
+        wait_until("weak references", || weak_references(jdk, child.id()) <= before);
+        child.kill().expect("killed");
+        child.wait().expect("a status");
+    });
+}
+
+/// How many weak references of native code a VM has.
+fn weak_references(jdk: &Jdk, pid: u32) -> u64 {
+    let threads = jvm::output(jdk.tool("jcmd").arg(pid.to_string()).arg("Thread.print"));
+    let weak = threads.lines().find_map(|line| line.strip_prefix("JNI global refs: ")?.split("weak refs: ").nth(1));
+    weak.and_then(|count| count.trim().parse().ok()).expect("how many weak references there are")
+}
+
 /// What a process has of ours, or might.
 #[derive(Debug)]
 struct LeftProgram {
@@ -368,9 +434,7 @@ struct LeftProgram {
 
 impl LeftProgram {
     fn of(jdk: &Jdk, pid: u32, told: &AllocatedTold) -> LeftProgram {
-        let threads = jvm::output(jdk.tool("jcmd").arg(pid.to_string()).arg("Thread.print"));
-        let weak = threads.lines().find_map(|line| line.strip_prefix("JNI global refs: ")?.split("weak refs: ").nth(1));
-        let weak = weak.and_then(|count| count.trim().parse().ok()).expect("how many weak references there are");
+        let weak = weak_references(jdk, pid);
         let entries = |name: &str| std::fs::read_dir(format!("/proc/{pid}/{name}")).expect("the process").flatten();
         let is_ours = |task: &std::fs::DirEntry| {
             std::fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.starts_with("memory-city"))

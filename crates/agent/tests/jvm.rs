@@ -88,6 +88,31 @@ fn a_leak_shows_its_site_and_a_walk_finds_the_samples() {
 }
 
 /// Programs that start again and again under one name, as in a container: the last traces stay, and the numbers go on.
+/// Of deep stacks the innermost calls are recorded: the outermost of these says that it is none at which anything began.
+#[test]
+fn stacks_that_are_deeper_than_is_recorded_say_so() {
+    with_jdks("stacks_that_are_deeper", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        let sampling = SamplingMode::Every(1 << 10);
+        let options = AgentOptions { folder: folder.clone(), sampling, walks: 0, ..AgentOptions::default() };
+        // Interpreted, so that no call is put into another.
+        let mut command = jdk.tool("java");
+        jvm::output(command.args(["-Xint", &agent(&options), "-cp", class_path, "Deep"]));
+        let trace = Trace::read(&folder);
+        for (class, depth, is_cut) in [("Deep$Shallow", 22, false), ("Deep$Deepest", 64, true)] {
+            let of_class = trace.samples.iter().filter(|sample| trace.class(sample) == class);
+            let mut count = 0;
+            for sample in of_class {
+                count += 1;
+                let outermost = std::iter::successors(sample.stack, |id| trace.frames[id].caller).last();
+                let cut = outermost.map(|id| trace.frames[&id].cut);
+                assert_eq!((trace.stack(sample).len(), cut), (depth, Some(is_cut)), "{class}");
+            }
+            assert!(count > 100, "{count} of {class}");
+        }
+    });
+}
+
 #[test]
 fn of_earlier_traces_the_last_ones_stay() {
     with_jdks("of_earlier_traces_the_last_ones_stay", |jdk, class_path, temporary| {

@@ -7,7 +7,7 @@ use memory_city_analysis::trends::{GroupSizes, spread};
 use memory_city_heap::input::Input;
 use memory_city_heap::ownership::{GroupAmounts, KeepGraph, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
+use memory_city_heap::{Amount, BitSet, HeapState, ObjectId, Strength};
 use memory_city_testing::root;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -320,8 +320,12 @@ fn referrers_are_the_objects_of_other_groups_that_refer_to_one() {
     let name = |o: ObjectId| heap.types()[heap.type_of(o).0 as usize].name.to_string();
     for o in (0..heap.object_count() as u32).map(ObjectId).filter(|&o| heap.is_reachable(o)) {
         let own = heap.type_of(o);
-        let mut types: Vec<String> =
-            heap.references(o).iter().filter(|t| heap.type_of(**t) != own).map(|&t| name(t)).collect();
+        // What a weak reference leads to is not kept by it.
+        let weak = heap.referents().of(o).filter(|r| r.strength != Strength::Soft).map(|r| r.to);
+        let once = |target: ObjectId| heap.references(o).iter().filter(|t| **t == target).count() == 1;
+        let keeps = |target: &&ObjectId| weak != Some(**target) || !once(**target);
+        let kept = heap.references(o).iter().filter(|t| heap.type_of(**t) != own).filter(keeps);
+        let mut types: Vec<String> = kept.map(|&t| name(t)).collect();
         types.sort();
         types.dedup();
         types.into_iter().for_each(|name| *counted.entry(name).or_default() += 1);

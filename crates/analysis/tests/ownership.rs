@@ -12,7 +12,7 @@ use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId};
 use memory_city_testing::{hprof_writer, root};
-use memory_city_wire::{TraceOptions, TraceWriter, WalkStartRow};
+use memory_city_wire::{RunRow, TraceOptions, TraceWriter, WalkStartRow};
 use std::path::{Path, PathBuf};
 
 /// Persons in the last dump, each with a node of the list and two strings.
@@ -273,8 +273,17 @@ fn owners_rank_by_what_they_keep_of_what_came() {
 /// A recording of walks: in each a list of so many nodes, by the number of each node, 0 for none; all else has no number where no
 /// node has, and one of its own that stays where any has.
 fn recording(folder: &Path, walks: &[Vec<u64>]) -> PathBuf {
+    let times: Vec<u64> = (0..walks.len() as u64).map(|walk| walk * 1_000_000_000).collect();
+    recording_at(folder, walks, &times, &[])
+}
+
+/// The same at these times, nanoseconds, with some facts of the run.
+fn recording_at(folder: &Path, walks: &[Vec<u64>], times: &[u64], facts: &[(&str, &str)]) -> PathBuf {
     let file = folder.join("walks.mcity");
-    let mut stream = WalkStream::new(TraceWriter::create_file(&file, TraceOptions::default()).expect("a writer"));
+    let mut writer = TraceWriter::create_file(&file, TraceOptions::default()).expect("a writer");
+    let fact = |(key, value): &(&str, &str)| RunRow { key: (*key).into(), value: (*value).into() };
+    writer.write(&facts.iter().map(fact).collect::<Vec<_>>()).expect("written");
+    let mut stream = WalkStream::new(writer);
     for (walk, numbers) in walks.iter().enumerate() {
         let dump = folder.join(format!("{walk}.hprof"));
         std::fs::write(&dump, hprof_writer::small(2, 8, numbers.len() as u64)).expect("written");
@@ -292,7 +301,7 @@ fn recording(folder: &Path, walks: &[Vec<u64>]) -> PathBuf {
         let identities: Vec<(ObjectId, u64)> =
             heap.objects().map(|o| (o, number(o))).filter(|(_, number)| is_followed && *number != 0).collect();
         let seen = SeenWalk { identities: &identities, ..SeenWalk::default() };
-        let start = WalkStartRow { time: walk as u64 * 1_000_000_000, ..WalkStartRow::default() };
+        let start = WalkStartRow { time: times[walk], ..WalkStartRow::default() };
         stream.write(&heap, start, &seen, &Progress::new()).expect("written");
     }
     stream.finish("done").expect("ended");
@@ -334,6 +343,39 @@ fn of_followed_objects_the_chain_is_about_those_that_were_not_there() {
     // Without numbers places count: the list has grown, and all of it is one place; then it has not.
     let unknown = walks.map(|walk| vec![0; walk.len()]);
     assert_eq!(chains(&unknown).map(|(only_new, about, _)| (only_new, about))[1], (false, 151));
+}
+
+/// What a program takes to come up is no leak: its walk is left out where there are others, and that is said.
+#[test]
+fn the_walk_of_a_start_is_left_out_where_there_are_others() {
+    // Walks in these seconds; recording begins in the first of the program's.
+    for (seconds, keep, said) in [
+        (&[1, 10, 20][..], false, "is left out here"),
+        (&[1, 10, 20], true, ""),
+        (&[1, 20], false, "counts as growth"),
+        // The next walk is of the same start; the first is of a program that runs.
+        (&[1, 6, 20], false, ""),
+        (&[5, 10, 20], false, ""),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let walks: Vec<Vec<u64>> = seconds.iter().map(|second| vec![0; 100 + 50 * *second as usize]).collect();
+        let times: Vec<u64> = seconds.iter().map(|second| second * 1_000_000_000).collect();
+        let path =
+            recording_at(folder.path(), &walks, &times, &[("recording.started", "2000"), ("vm.started", "1000")]);
+        let source = Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
+        let given = [("start", if keep { "keep" } else { "leave-out" }), ("least", "0")];
+        let found = run(&source, "leak", &given).expect("run");
+        let of_start: Vec<&String> = found.notes.iter().filter(|note| note.contains("of the first 2.0 s")).collect();
+        match said {
+            "" => assert_eq!(of_start, Vec::<&String>::new(), "{seconds:?}"),
+            said => assert!(of_start.len() == 1 && of_start[0].contains(said), "{seconds:?}: {:?}", found.notes),
+        }
+        // The list is said to have grown from what it had at the first walk that was looked at.
+        let left_out = said == "is left out here";
+        let first = 100 + 50 * if left_out { seconds[1] } else { seconds[0] };
+        let text = found.answers.join("\n");
+        assert!(text.contains(&format!("({first} at first)")), "{seconds:?}: {text}");
+    }
 }
 
 /// A root that is a variable says where in the code that is, apart from its thread; others say nothing.

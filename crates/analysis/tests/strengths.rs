@@ -69,10 +69,17 @@ fn what_soft_and_weaker_references_alone_keep_is_told_apart() {
     let (weak, in_hand) = (count(1, WEAK, "Handle"), count(1, strong, "Handle"));
     assert!(in_hand <= 1 && weak + in_hand == 50, "{weak} by weak references, {in_hand} in hand");
 
+    // What refers to a group is what keeps it: a soft reference is, a weak one is not, and is counted.
+    let history = source.heaps().expect("heaps");
+    for (of, by, edges, weak) in [("Picture", SOFT, 1, 0), ("Key", WEAK, 0, 70), ("Listener", WEAK, 0, 40)] {
+        let node = source.find(&format!("Heap#{by}#Strengths${of}")).expect(of);
+        let map = history.references(0, node, &progress).expect("references");
+        assert_eq!((map.incoming.len(), map.weak.0), (edges, weak), "{of}: {:?}", map.incoming);
+    }
+
     // The analysis adds up, and names what soft references keep.
     let found = run(&source, "kept-by", &[]);
     assert!(found.answers[0].starts_with("Kept by soft references alone: "), "{:?}", found.answers);
-    let history = source.heaps().expect("heaps");
     let heap = history.heap(1, &progress).expect("the heap");
     let strengths = Strengths::new(&heap, &progress).expect("not cancelled");
     let amounts = strengths.amounts(&heap, heap.objects());

@@ -581,6 +581,24 @@ fn streams_and_parts_of_a_folder_are_one_recording() {
     assert!(error.contains("different recordings"), "{error}");
 }
 
+/// Where a stack was deeper than was recorded the site says so: what is last is not where the program began.
+#[test]
+fn a_stack_that_is_cut_has_further_callers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("cut.mcity");
+    let mut shop = Shop::begin(&path, TraceOptions::default());
+    let frame =
+        |id: u32, caller: Option<u32>, cut: bool| FrameRow { id, caller, method: 77, cut, ..FrameRow::default() };
+    shop.writer.write(&[frame(50, Some(51), false), frame(51, None, true)]).expect("written");
+    shop.writer.write(&[SampleRow { stack: Some(50), ..shop.sample(7) }]).expect("written");
+    shop.walk(&[(1, 7), (0, 8)]);
+    shop.writer.finish("done").expect("finished");
+    let heap = opened(&[path]).load(0, &Progress::new()).expect("a heap");
+    let frames = heap.allocation_site(heap.object_at(824).expect("an object"));
+    let frames: Vec<&str> = frames.iter().map(|frame| &**frame).collect();
+    assert_eq!(frames, ["(lost method 77)", "(lost method 77)", "(further callers were not recorded)"]);
+}
+
 /// A chain of frames that comes back to itself, classes above themselves, and numbers that nothing has.
 #[test]
 fn circles_end() {

@@ -13,6 +13,7 @@ use memory_city_heap::progress::Progress;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
@@ -50,7 +51,8 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     give_to_owner(pid, &folder);
     let options = AgentOptions { attached: true, ..args.recording.options(&folder) };
     if let Err(error) = jvm.load(&library, &options.text()) {
-        let _ = std::fs::remove_dir_all(&folder);
+        // It may have begun all the same, where the VM was too slow to say so: then it ends when nobody waits for it any more.
+        session.give_up();
         return Err(error);
     }
     let length = args.length.map_or_else(String::new, |most| format!("for {}, ", words::time_text(most)));
@@ -68,25 +70,45 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
         });
     }
     let started = Instant::now();
-    interrupt::cancels_as_asked(&asked, || {
+    let has_ended = AtomicBool::new(false);
+    // On a thread of its own: a large walk may just be read, and the program is left when it is time.
+    let leave = || -> Result<Option<String>> {
         loop {
-            session.look();
-            let ended = session.status().is_some_and(|s| !s.ended.is_empty());
-            if ended || !Path::new(&format!("/proc/{pid}")).exists() {
-                return Ok(());
+            if has_ended.load(Ordering::Relaxed) {
+                return Ok(None);
             }
             let over = args.length.filter(|most| started.elapsed() >= *most);
             if over.is_some() || asked.check().is_err() {
-                let why = over
-                    .map_or_else(|| "ended here".to_owned(), |most| format!("its {} are over", words::time_text(most)));
-                session.leaves(format!("{why}, and the program goes on"));
                 // Its last walk waits for nobody: this returns when all is written.
                 let stop = AgentOptions { stop: true, ..options.clone() };
-                return jvm.load(&library, &stop.text());
+                jvm.load(&library, &stop.text())?;
+                let why = over
+                    .map_or_else(|| "ended here".to_owned(), |most| format!("its {} are over", words::time_text(most)));
+                return Ok(Some(format!("{why}, and the program goes on")));
             }
             std::thread::sleep(ROUND);
         }
+    };
+    let left = interrupt::cancels_as_asked(&asked, || {
+        std::thread::scope(|threads| {
+            let leaving = threads.spawn(leave);
+            loop {
+                session.look();
+                let has_told_end = session.status().is_some_and(|s| !s.ended.is_empty());
+                let ended = has_told_end || !Path::new(&format!("/proc/{pid}")).exists();
+                if ended || leaving.is_finished() {
+                    has_ended.store(true, Ordering::Relaxed);
+                    let left = leaving.join().unwrap_or(Ok(None));
+                    // What has ended meanwhile answers nobody.
+                    return if ended { Ok(left.unwrap_or(None)) } else { left };
+                }
+                std::thread::sleep(ROUND);
+            }
+        })
     })?;
+    if let Some(why) = left {
+        session.leaves(why);
+    }
     session.end()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -13,6 +13,8 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 #[derive(Args)]
 #[command(after_help = "The program runs as it would without: its input, output and exit code are its own.\n\n  \
@@ -72,7 +74,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
     }
     let child = command.args(arguments).spawn().map_err(|e| Error::io(Path::new(program), e));
     let status = child.and_then(|child| {
-        eprintln!("{}", words::begun(&name, &folder, "until the program ends, as with Ctrl+C"));
+        eprintln!("{}", words::begun(&name, &folder, "until the program ends; Ctrl+C ends it"));
         follow(child, &mut session)
     });
     // Also when the command could not be started: what the session made goes.
@@ -95,10 +97,27 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 }
 
 /// Looks after the recording until the program ends. Ctrl+C and SIGTERM are the program's: it is told, and decides.
-fn follow(mut child: Child, session: &mut RecordingSession) -> Result<ExitStatus> {
+fn follow(child: Child, session: &mut RecordingSession) -> Result<ExitStatus> {
     let asked = Progress::new();
-    let (mut told, mut programs) = (false, 1);
-    interrupt::cancels_as_asked(&asked, || {
+    let child = Mutex::new(child);
+    let has_ended = AtomicBool::new(false);
+    // On a thread of its own: a large walk may just be read, and who stops a container waits for ten seconds.
+    let tell = || {
+        while !has_ended.load(Ordering::Relaxed) {
+            if asked.check().is_err() {
+                let signal = if interrupt::asked() == Some(143) { libc::SIGTERM } else { libc::SIGINT };
+                let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
+                if matches!(child.try_wait(), Ok(None)) {
+                    // SAFETY: no pointers; the child has not been waited for, and nobody does meanwhile, so the number is still its own.
+                    unsafe { libc::kill(child.id() as i32, signal) };
+                }
+                return;
+            }
+            std::thread::sleep(ROUND);
+        }
+    };
+    let look = |session: &mut RecordingSession| {
+        let mut programs = 1;
         loop {
             session.look();
             // A command may start several programs one after the other.
@@ -110,19 +129,21 @@ fn follow(mut child: Child, session: &mut RecordingSession) -> Result<ExitStatus
                     eprintln!("memory-city: warning: {error}");
                 }
             }
-            match child.try_wait() {
+            match child.lock().unwrap_or_else(PoisonError::into_inner).try_wait() {
                 Ok(Some(status)) => return Ok(status),
                 Ok(None) => {}
                 Err(error) => return Err(Error::io(Path::new("the program"), error)),
             }
-            if !told && asked.check().is_err() {
-                told = true;
-                let signal = if interrupt::asked() == Some(143) { libc::SIGTERM } else { libc::SIGINT };
-                // SAFETY: no pointers; the child has not been waited for, so the number is still its own.
-                unsafe { libc::kill(child.id() as i32, signal) };
-            }
             std::thread::sleep(ROUND);
         }
+    };
+    interrupt::cancels_as_asked(&asked, || {
+        std::thread::scope(|threads| {
+            threads.spawn(tell);
+            let status = look(session);
+            has_ended.store(true, Ordering::Relaxed);
+            status
+        })
     })
 }
 

@@ -130,9 +130,17 @@ impl RecordingSession {
         self.live = Some(city);
     }
 
-    /// Nothing will be recorded: leaves nothing behind.
+    /// Nothing will be recorded: leaves nothing behind. What a recorder has begun to write all the same stays.
     pub fn give_up(self) {
         let _ = std::fs::remove_file(self.folder.join(LOCK));
+        let mut entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        if entries.any(|entry| memory_city_wire::is_part(&entry.path())) {
+            return;
+        }
+        for name in [STATUS, CLAIM] {
+            let _ = std::fs::remove_file(self.folder.join(name));
+        }
+        let _ = std::fs::remove_dir(self.folder.join(WALKS));
         if self.made_folder {
             let _ = std::fs::remove_dir(&self.folder);
         }

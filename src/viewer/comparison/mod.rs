@@ -65,6 +65,8 @@ pub struct OpenComparison {
     pub show_view: bool,
     /// Why the last one could not be made.
     pub failed: Option<String>,
+    /// Something was opened before.
+    has_opened: bool,
 }
 
 impl OpenComparison {
@@ -120,9 +122,15 @@ fn opened(
         settings.compare_with(Some(0));
         settings.window = None;
     } else {
+        // Times of one input are none of another. What the first is opened with was asked for: by a view file, or a command.
+        if comparison.has_opened {
+            settings.compare_with(None);
+            settings.window = None;
+        }
         // Another program: nothing leads back from it.
         (comparison.back, comparison.failed) = (None, None);
     }
+    comparison.has_opened = true;
 }
 
 fn grew(_: On<Grew>, mut document: ResMut<Document>, mut comparison: ResMut<OpenComparison>) {

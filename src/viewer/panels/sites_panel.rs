@@ -4,7 +4,7 @@ use super::theme;
 use crate::viewer::editor::{self, CodePlace};
 use bevy_egui::egui::{self, FontId, RichText};
 use memory_city_analysis::analyses::SampledShares;
-use memory_city_analysis::tabular::count_text;
+use memory_city_analysis::tabular::{count_text, several};
 
 /// Places that are listed; the others are in the analysis.
 const MOST: usize = 5;
@@ -43,8 +43,7 @@ pub fn show(ui: &mut egui::Ui, shares: &SampledShares) -> Option<CodePlace> {
     let more = shares.places.len().saturating_sub(MOST);
     let rest = match more {
         0 => String::new(),
-        1 => "1 more place; ".to_owned(),
-        more => format!("{more} more places; "),
+        more => format!("{}; ", several(more as u64, "more place", "more places")),
     };
     let kind = "of the bytes that living samples stand for, whatever the walk counted";
     ui.label(quiet(format!("{rest}{} samples", count_text(shares.samples)))).on_hover_text(format!("Shares {kind}"));

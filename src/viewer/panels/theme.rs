@@ -304,9 +304,36 @@ pub fn brief(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MEANING, QUIET, SOLID, TEXT, brief, mirrored, shortened, worded};
+    use super::{MEANING, QUIET, SOLID, TEXT, brief, fitting, mirrored, shortened, worded};
     use bevy_egui::egui::{self, Color32, FontId};
     use memory_city_testing::{root, rust_files};
+
+    /// A name is as long as there is room: no wider, and no shorter than it need be. Its end stays: of a path that is what it is about.
+    #[test]
+    fn texts_take_the_room_there_is() {
+        let ctx = egui::Context::default();
+        let font = FontId::proportional(12.0);
+        let text = "com.acme.shop.catalogue.internal.QueryResultCacheImplementation.entriesByCustomer";
+        let _ = ctx.run_ui(egui::RawInput::default(), |ui| {
+            let painter = ui.painter();
+            let width = |text: &str| painter.layout_no_wrap(text.to_owned(), font.clone(), TEXT).size().x;
+            let whole = width(text);
+            for part in [0.3, 0.5, 0.9, 0.99, 1.0, 2.0] {
+                let room = whole * part;
+                let fitted = fitting(painter, text, &font, room);
+                assert!(width(&fitted) <= room, "{fitted} in {room}");
+                if part >= 1.0 {
+                    assert_eq!(fitted, text);
+                    continue;
+                }
+                let letters = fitted.chars().count();
+                assert!(width(&shortened(text, letters + 1)) > room, "{fitted}: one more letter has room");
+                assert!(fitted.ends_with("stomer") && fitted.contains('…'), "{fitted}");
+            }
+            // Where there is none, a few letters are there all the same.
+            assert!(fitting(painter, text, &font, 0.0).chars().count() >= 5);
+        });
+    }
 
     /// What the fonts do not have is drawn as an empty box.
     #[test]

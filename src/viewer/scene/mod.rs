@@ -105,6 +105,8 @@ pub struct SceneCell {
     pub viewport: [f32; 4],
     /// The states of the boxes.
     pub states: Versioned<PlotState>,
+    /// What stands over the boxes: ghosts and signs.
+    pub over: Versioned<PlotState>,
     /// Whether the cones belong to this time.
     pub cones: bool,
 }
@@ -262,7 +264,7 @@ struct GpuScene {
     after: u64,
     cones: u64,
     over: u64,
-    cells: Vec<u64>,
+    cells: Vec<[u64; 2]>,
 }
 
 #[derive(Component)]
@@ -374,12 +376,16 @@ impl GpuScene {
         }
         if self.cells.len() != input.cells.len() {
             renderer.set_cells(input.cells.len());
-            self.cells = vec![0; input.cells.len()];
+            self.cells = vec![[0; 2]; input.cells.len()];
         }
         for (i, (cell, held)) in input.cells.iter().zip(&mut self.cells).enumerate() {
-            if *held != cell.states.version {
+            if held[0] != cell.states.version {
                 renderer.write_cell(device, queue, i, &cell.states.records);
-                *held = cell.states.version;
+                held[0] = cell.states.version;
+            }
+            if held[1] != cell.over.version {
+                renderer.write_cell_over(device, queue, i, &cell.over.records);
+                held[1] = cell.over.version;
             }
         }
     }

@@ -79,7 +79,7 @@ pub struct Renderer {
     stands: bool,
     cones: GpuColumn,
     over: GpuColumn,
-    cells: Vec<GpuColumn>,
+    cells: Vec<[GpuColumn; 2]>,
     /// Boxes with the marks of [`ViewRecord::marks`], ascending.
     marks: [u32; 2],
     /// The view says how large a pixel is.
@@ -191,23 +191,31 @@ impl Renderer {
 
     /// How many other times are drawn beside each other.
     pub fn set_cells(&mut self, count: usize) {
-        self.cells.resize_with(count, || GpuColumn::new("states of another time"));
+        let cell = || [GpuColumn::new("states of another time"), GpuColumn::new("over plots at another time")];
+        self.cells.clear();
+        self.cells.resize_with(count, cell);
     }
 
     /// The states of one of these.
     pub fn write_cell(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, cell: usize, states: &[PlotState]) {
-        self.cells[cell].write(device, queue, states);
+        self.cells[cell][0].write(device, queue, states);
+    }
+
+    /// What stands over the plots at one of these.
+    pub fn write_cell_over(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, cell: usize, over: &[PlotState]) {
+        self.cells[cell][1].write(device, queue, over);
     }
 
     /// Draws the boxes at one of several times, as [`Renderer::draw`]; of what belongs to the shown time the cones, if that is this one.
     pub fn draw_cell(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan, cell: usize, cones: bool) {
-        if let Some(states) = self.cells.get(cell) {
+        if let Some([states, over]) = self.cells.get(cell) {
             let between = |pass: &mut wgpu::RenderPass<'_>| {
                 if cones {
                     self.draw_cones(pass)
                 }
             };
             self.draw_boxes(pass, plan, [states, states], &between);
+            self.draw_over(pass, plan, [states, states, over]);
         }
     }
 
@@ -215,9 +223,14 @@ impl Renderer {
     pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan) {
         let before = if self.stands { &self.after } else { &self.before };
         self.draw_boxes(pass, plan, [before, &self.after], &|pass| self.draw_cones(pass));
-        let count = plan.boxes.min(self.boxes.count).min(before.count).min(self.after.count).min(self.over.count);
+        self.draw_over(pass, plan, [before, &self.after, &self.over]);
+    }
+
+    /// Draws ghosts and signs, where there are some.
+    fn draw_over(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan, [before, after, over]: [&GpuColumn; 3]) {
+        let count = plan.boxes.min(self.boxes.count).min(before.count).min(after.count).min(over.count);
         if let (Some(boxes), Some(before), Some(after), Some(over), 1..) =
-            (&self.boxes.buffer, &before.buffer, &self.after.buffer, &self.over.buffer, count)
+            (&self.boxes.buffer, &before.buffer, &after.buffer, &over.buffer, count)
         {
             for (slot, buffer) in (0..).zip([boxes, before, after, over]) {
                 pass.set_vertex_buffer(slot, buffer.slice(..));

@@ -18,8 +18,8 @@ struct StillKey {
     record: ViewRecord,
     plan: Arc<DrawPlan>,
     viewport: Option<[f32; 4]>,
-    /// Where which time is beside which, by the version of its states, and whether cones are in it.
-    cells: Vec<([f32; 4], u64, bool)>,
+    /// Where which time is beside which, by the versions of its states and of what stands over them, and whether cones are in it.
+    cells: Vec<([f32; 4], [u64; 2], bool)>,
 }
 
 impl StillKey {
@@ -35,8 +35,8 @@ impl StillKey {
     }
 }
 
-fn cells(input: &SceneInput) -> impl Iterator<Item = ([f32; 4], u64, bool)> {
-    input.cells.iter().map(|cell| (cell.viewport, cell.states.version, cell.cones))
+fn cells(input: &SceneInput) -> impl Iterator<Item = ([f32; 4], [u64; 2], bool)> {
+    input.cells.iter().map(|cell| (cell.viewport, [cell.states.version, cell.over.version], cell.cones))
 }
 
 fn versions(input: &SceneInput) -> [u64; 6] {

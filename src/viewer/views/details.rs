@@ -17,6 +17,7 @@ use crate::viewer::sites::SitesOf;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, RichText, Sense};
 use memory_city_analysis::analyses::{self, SampledShares};
+use memory_city_analysis::tabular::several;
 use memory_city_analysis::timeline::references::{Edge, ReferenceMap};
 use memory_city_analysis::timeline::{Metric, Timeline};
 use memory_city_views::city;
@@ -217,6 +218,29 @@ fn references(ui: &mut egui::Ui, tools: &mut DetailTools<'_>, map: &ReferenceMap
             ))
             .size(11.0)
             .color(theme::WARNING),
+        );
+    }
+    let (groups, references) = tools.cones.elsewhere;
+    if groups > 0 && tools.settings.show_pointers {
+        ui.label(
+            RichText::new(format!(
+                "{} references from or to {} groups without a building in this city are not drawn either",
+                analyses::count_text(references),
+                analyses::count_text(groups as u64)
+            ))
+            .size(11.0)
+            .color(theme::WARNING),
+        );
+    }
+    let (to_here, from_here) = map.weak;
+    if to_here + from_here > 0 {
+        let text = format!(
+            "{} to the group and {} from it keep nothing: they are not listed",
+            several(to_here, "weak reference", "weak references"),
+            analyses::count_text(from_here)
+        );
+        ui.label(RichText::new(text).size(11.0).color(theme::QUIET)).on_hover_text(
+            "Weak, phantom and finalizer references; soft ones keep what they refer to while memory lasts",
         );
     }
     if map.internal > 0 {

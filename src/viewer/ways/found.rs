@@ -96,20 +96,20 @@ pub fn find(
         .heaps()
         .ok_or_else(|| Error::Unusable { what: no_objects(), remedy: "Open heap dumps or a trace".into() })?;
     let ways = GroupWays::find(history, time, nodes, question, progress)?;
-    let whole = ways.about().objects.max(1) as f32;
-    let share = |objects: u64| objects as f32 / whole;
     let mut route = Vec::with_capacity(ways.steps.len());
     for step in &ways.steps {
-        let rooted = step.roots.iter().map(|root| share(root.reached.objects)).fold(0.0, f32::max);
-        route.push(RouteStep { below: step.below, node: step.node, share: share(step.reached.objects), rooted });
+        let rooted = step.roots.iter().map(|root| ways.weight(root.reached, root.keeps)).fold(0.0, f32::max);
+        let share = ways.weight(step.reached, step.keeps);
+        route.push(RouteStep { below: step.below, node: step.node, share, rooted });
     }
-    let rows = rows(&ways.steps);
+    let rows = rows(&ways);
     Ok(FoundWays { ways, time, route, rows })
 }
 
 /// The rows of the list, nested as the steps are: of one step those through which most is reached come first, roots and holders
 /// alike. Nothing recurses.
-fn rows(steps: &[WayStep]) -> Vec<(u32, WayRow)> {
+fn rows(ways: &GroupWays) -> Vec<(u32, WayRow)> {
+    let steps: &[WayStep] = &ways.steps;
     let mut above: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
     (1..steps.len()).for_each(|at| above[steps[at].below].push(at));
     let mut rows = Vec::new();
@@ -124,10 +124,11 @@ fn rows(steps: &[WayStep]) -> Vec<(u32, WayRow)> {
         if step.left_out.0 > 0 {
             open.push((depth + 1, WayRow::LeftOut(at)));
         }
-        let roots = step.roots.iter().enumerate().map(|(n, root)| (root.reached.objects, WayRow::Root(at, n)));
-        let holders = above[at].iter().map(|&next| (steps[next].reached.objects, WayRow::Step(next)));
-        let mut all: Vec<(u64, WayRow)> = roots.chain(holders).collect();
-        all.sort_by_key(|(reached, _)| std::cmp::Reverse(*reached));
+        let root = |(n, root): (usize, &RootStep)| (ways.weight(root.reached, root.keeps), WayRow::Root(at, n));
+        let holder = |&next: &usize| (ways.weight(steps[next].reached, steps[next].keeps), WayRow::Step(next));
+        let roots = step.roots.iter().enumerate().map(root);
+        let mut all: Vec<(f32, WayRow)> = roots.chain(above[at].iter().map(holder)).collect();
+        all.sort_by(|a, b| b.0.total_cmp(&a.0));
         open.extend(all.into_iter().rev().map(|(_, row)| (depth + 1, row)));
     }
     rows

@@ -6,10 +6,26 @@ use crate::counters::{CLONES_AT_RISK, VmCollector};
 use crate::folder::AgentStatus;
 use crate::identity::NumberedObjects;
 use crate::options::SamplingMode;
-use crate::recording::events_on;
+use crate::recording::{AgentRecording, events_on};
 use crate::sampling::FRAMES;
+use std::ffi::CStr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+/// What the VM says of itself.
+fn property_of(recording: &AgentRecording, name: &CStr) -> Option<String> {
+    let mut value = std::ptr::null_mut();
+    // SAFETY: the environment lives as long as the VM; the text is freed.
+    unsafe {
+        let jvmti = &mut *recording.vm.jvmti;
+        (jvmti.system_property(name.as_ptr(), &raw mut value) == 0).then(|| jvmti.take_text(value))
+    }
+}
+
+/// The version of the language, from 11 on: `17`.
+pub(super) fn java_version(recording: &AgentRecording) -> Option<u32> {
+    property_of(recording, c"java.vm.specification.version")?.parse().ok()
+}
 
 impl Worker<'_> {
     /// What is known of the run.
@@ -53,14 +69,7 @@ impl Worker<'_> {
             ("vm.vendor", c"java.vm.vendor"),
             ("java.version", c"java.version"),
         ] {
-            let mut value = std::ptr::null_mut();
-            // SAFETY: the environment lives as long as the VM; the text is freed.
-            unsafe {
-                let jvmti = &mut *self.recording.vm.jvmti;
-                if jvmti.system_property(property.as_ptr(), &raw mut value) == 0 {
-                    facts.push((key, jvmti.take_text(value)));
-                }
-            }
+            facts.extend(property_of(self.recording, property).map(|value| (key, value)));
         }
         facts
     }

@@ -6,6 +6,7 @@ mod ending;
 mod facts;
 mod walking;
 
+use self::facts::java_version;
 use crate::budget::Budget;
 use crate::collections::COLLECTIONS;
 use crate::counters::{GcCounters, used};
@@ -52,7 +53,7 @@ pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
         let why = match worked {
             Ok(Ok(())) => None,
             Ok(Err(why)) => Some(why),
-            Err(_) => Some("a fault of the recorder in its own thread".to_owned()),
+            Err(_) => Some(OWN_FAULT.to_owned()),
         };
         if let Some(why) = why {
             give_up(&why);
@@ -76,6 +77,9 @@ pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
     thread.map(drop).map_err(|e| format!("no thread for the recorder: {e}"))
 }
 
+/// What is said where this thread has failed.
+const OWN_FAULT: &str = "a fault of the recorder in its own thread";
+
 fn wrong(error: WireError) -> String {
     error.to_string()
 }
@@ -85,7 +89,8 @@ fn record(recording: &AgentRecording, jni: Jni) -> Result<(), String> {
     let sink = Sink::create(&recording.folder, recording.options.max_size, since_start).map_err(wrong)?;
     let mut worker = Worker::new(recording, jni, sink);
     worker.follow_all()?;
-    let result = worker.work();
+    // Whatever happens: what the VM holds for us is given back.
+    let result = catch_unwind(AssertUnwindSafe(|| worker.work())).unwrap_or_else(|_| Err(OWN_FAULT.to_owned()));
     if let Err(why) = &result {
         worker.stopped(why);
     }
@@ -133,7 +138,8 @@ impl<'a> Worker<'a> {
             jni,
             sink: Some(sink),
             budget: Budget::new(recording.options.sampling),
-            schedule: WalkSchedule::new(recording.options.walks, recording.options.duty),
+            schedule: WalkSchedule::new(recording.options.walks, recording.options.duty)
+                .of_java(java_version(recording)),
             histograms: HistogramSchedule::new(
                 recording.options.histograms,
                 recording.options.duty,

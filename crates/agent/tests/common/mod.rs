@@ -177,6 +177,7 @@ pub fn with_jdks(test: &str, mut run: impl FnMut(&Jdk, &str, &Path)) {
             "Busy",
             "Stacks",
             "Threads",
+            "Deep",
         ]
         .map(|n| root().join(format!("tests/java/{n}.java")));
         jdk.compile(&sources.each_ref().map(PathBuf::as_path), ".", folder.path());
@@ -198,8 +199,13 @@ pub fn run(jdk: &Jdk, options: &AgentOptions, class_path: &str, words: &[&str]) 
 
 /// Has the JDK's own tool load the library into a program that runs; what it answers.
 pub fn load(jdk: &Jdk, pid: u32, options: &AgentOptions) -> String {
+    load_from(&library(), jdk, pid, options)
+}
+
+/// As [`load`], from another place: the VM takes a copy for another library.
+pub fn load_from(library: &Path, jdk: &Jdk, pid: u32, options: &AgentOptions) -> String {
     let mut command = jdk.tool("jcmd");
-    command.arg(pid.to_string()).arg("JVMTI.agent_load").arg(library());
+    command.arg(pid.to_string()).arg("JVMTI.agent_load").arg(library);
     // jcmd takes an equals sign for its own unless it is quoted.
     jvm::output(command.arg(format!("\"{}\"", options.text())))
 }

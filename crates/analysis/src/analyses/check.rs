@@ -10,7 +10,7 @@ use crate::group::{MemoryTree, Reads};
 use crate::ownership::OwnerTree;
 use crate::ownership::holders::{NamedObjects, describe, named_objects};
 use crate::table::{Arrangement, Filter, FilterColumn, FilterComparison, Quantity, TableShape, TreeTable};
-use crate::tabular::{bytes_text, count_text};
+use crate::tabular::{bytes_text, count_text, several};
 use crate::timeline::{ClosureMetric, History, Metric, NodeId, Source, TimePoint, Timeline};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::KeepRules;
@@ -244,7 +244,7 @@ fn accumulations(found: &Report) -> Vec<CheckFinding> {
             _ => {
                 let cell = place.and_then(|column| table.rows.get(findings.len())?.cells.get(column));
                 let place = cell.map_or_else(String::new, crate::tabular::Cell::plain);
-                findings.push(finding(format!("Nothing accumulates: {place}"), false, answer.clone()));
+                findings.push(finding(format!("Accumulates: {place}"), false, answer.clone()));
             }
         }
     }
@@ -253,7 +253,7 @@ fn accumulations(found: &Report) -> Vec<CheckFinding> {
         first.details.extend(found.parts.iter().flat_map(|part| &part.findings.notes).cloned());
     }
     if let Some((more, what)) = table.left_out.as_ref().filter(|(more, _)| *more > 0) {
-        findings.push(finding("Nothing accumulates: more".into(), false, format!("And {more} more {what}.")));
+        findings.push(finding("Accumulates: more".into(), false, format!("And {more} more {what}.")));
     }
     findings
 }
@@ -496,7 +496,7 @@ fn place_lines(found: &NamedObjects) -> Vec<String> {
     let mut lines: Vec<String> =
         found.places.iter().map(|(place, n)| format!("{} in {place}", count_text(*n))).collect();
     if found.more_places > 0 {
-        lines.push(format!("and others in {} more places", count_text(found.more_places)));
+        lines.push(format!("and others in {}", several(found.more_places, "more place", "more places")));
     }
     lines
 }

@@ -185,9 +185,9 @@ fn kinds() -> Vec<RowKind> {
         kind(
             "class",
             "A name of a class, and all instances of classes of that name",
-            "{class}: {loaders} class loaders, {instances} instances, {bytes}",
+            "{class}: {loaders} class loaders, instances: {instances}, {bytes}",
         ),
-        kind("loader", "A class loader that has a class of that name", "{loader}: {instances} instances, {bytes}"),
+        kind("loader", "A class loader that has a class of that name", "{loader}: instances: {instances}, {bytes}"),
     ]
 }
 

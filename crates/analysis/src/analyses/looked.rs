@@ -6,7 +6,7 @@ use crate::ownership::holders::place_text;
 use crate::ownership::{
     Accumulation, AccumulationRules, Course, OwnerHistory, accumulations, filled_between, filled_once, grows_between,
 };
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text, several};
 use crate::timeline::{History, OwnersOfTime, Source, Unit};
 pub(super) use crate::trends::spread;
 use memory_city_formats::event::GcKind;
@@ -202,10 +202,8 @@ pub(super) fn filled_notes(filled: &[FilledPlace]) -> Vec<String> {
     };
     let mut notes: Vec<String> = filled.iter().take(MOST_FILLED).map(note).collect();
     if filled.len() > MOST_FILLED {
-        notes.push(match filled.len() - MOST_FILLED {
-            1 => "1 more place was filled once.".to_owned(),
-            more => format!("{more} more places were filled once."),
-        });
+        let more = (filled.len() - MOST_FILLED) as u64;
+        notes.push(format!("{} filled once.", several(more, "more place was", "more places were")));
     }
     notes
 }

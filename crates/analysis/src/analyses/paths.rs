@@ -60,7 +60,7 @@ impl Analysis for PathsToRoots {
                 number(
                     "share",
                     "Share of the group",
-                    "Percent of the group's objects that must be reached through a step so that it is followed",
+                    "Percent of the group's objects, or of what these keep alive, that must be reached through a step so that it is followed",
                     5,
                     0,
                     100,
@@ -140,6 +140,13 @@ fn columns() -> Vec<Column> {
         ),
         Column::new("reached", "Reached", objects, "Objects of the group that are reached through it"),
         Column::new("share", "Share", CellKind::Percent, "Their share of the group"),
+        Column::new(
+            "reached_keeps",
+            "Keep",
+            bytes,
+            "What they keep alive: each by itself, without what others of the group keep",
+        ),
+        Column::new("keeps_share", "Share kept", CellKind::Percent, "Its share of what all objects of the group keep"),
         Column::new("reached_bytes", "Reached, bytes", bytes, "Their shallow bytes"),
         Column::new(
             "retained",
@@ -178,9 +185,13 @@ fn kinds() -> Vec<RowKind> {
         kind(
             "step",
             "Objects that hold those of the step below",
-            "<- {step} x {objects}: {share}; retained {retained}",
+            "<- {step} x {objects}: {share}, {keeps_share} of what it keeps; retained {retained}",
         ),
-        kind("root", "A GC root that holds objects of the step", "<- root  {step} x {objects}: {share}"),
+        kind(
+            "root",
+            "A GC root that holds objects of the step",
+            "<- root  {step} x {objects}: {share}, {keeps_share} of what it keeps",
+        ),
         kind(
             "left_out",
             "Holders that are not followed",
@@ -211,7 +222,7 @@ impl PathRows<'_> {
     /// Each step, its roots, what is above it, what is left out. A step lies below the one that it holds.
     fn all(&mut self) {
         let found = self.ways;
-        let whole = found.about().objects;
+        let (whole, all_kept) = (found.about().objects, found.steps[0].keeps);
         if whole == 0 {
             return;
         }
@@ -246,6 +257,8 @@ impl PathRows<'_> {
                     ("reached", Cell::Number(root.reached.objects)),
                     ("reached_bytes", Cell::Number(root.reached.bytes)),
                     ("share", share(root.reached.objects, whole)),
+                    ("reached_keeps", Cell::Number(root.keeps)),
+                    ("keeps_share", share(root.keeps, all_kept)),
                 ];
                 self.push(ROOT, depth + 1, cells);
             }
@@ -267,6 +280,8 @@ impl PathRows<'_> {
             ("reached", Cell::Number(step.reached.objects)),
             ("share", share(step.reached.objects, whole)),
             ("reached_bytes", Cell::Number(step.reached.bytes)),
+            ("reached_keeps", Cell::Number(step.keeps)),
+            ("keeps_share", share(step.keeps, self.ways.steps[0].keeps)),
             ("retained", Cell::Number(step.retained.bytes)),
             ("again", if step.again == 0 { Cell::Empty } else { Cell::Number(step.again) }),
             ("type", if at == 0 { Cell::Empty } else { Cell::Text(step.of.clone()) }),

@@ -189,7 +189,7 @@ impl Owners {
     ) -> Result<Found> {
         let limits = PathLimits { share: 0, steps: longest, only_strongest: true, by_field: false, by_bytes };
         let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();
-        let mut up = paths(keeping, group, limits, &*self.heap, progress)?;
+        let mut up = paths(keeping, group, limits, None, &*self.heap, progress)?;
         let about = up.steps[0].reached;
         let majority = self.majority(keeping, group, &mut up, limits, progress)?;
         let roots = keeping_roots(keeping, &objects, tops, by_bytes, progress)?;
@@ -292,7 +292,7 @@ impl Owners {
         let mut group = BitSet::new(self.heap.object_count());
         group.insert(object.0);
         up.steps.truncate(shared);
-        Ok(Some((keeps, paths(keeping, &group, limits, &*self.heap, progress)?)))
+        Ok(Some((keeps, paths(keeping, &group, limits, None, &*self.heap, progress)?)))
     }
 
     /// The group in which most of some objects are: of many, of some all over them.

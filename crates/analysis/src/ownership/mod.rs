@@ -45,6 +45,7 @@ mod gathered;
 mod history;
 pub(crate) mod holders;
 pub(crate) mod keeping;
+mod kept_by_each;
 mod names;
 mod owner;
 #[cfg(test)]

@@ -177,3 +177,67 @@ fn path(
         .collect();
     OwnerPath { root, steps, filled: filling.last_on(way) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What grew may be another object than at first; how large that was is told where it hung at the same fields, and nowhere else.
+    #[test]
+    fn a_path_is_like_another_by_its_fields() {
+        let path = |root: &str, steps: &[(&str, &str)]| OwnerPath {
+            root: root.into(),
+            steps: steps
+                .iter()
+                .map(|&(field, of)| RootedStep {
+                    field: (!field.is_empty()).then(|| field.to_owned()),
+                    of: of.to_owned(),
+                })
+                .collect(),
+            filled: None,
+        };
+        let now =
+            path("", &[("", "class Shop"), ("carts", "java.util.HashMap"), ("table", "Node[]"), ("[17]", "Node")]);
+        for (other, expected, why) in [
+            (
+                path("", &[("", "class Shop"), ("carts", "java.util.HashMap"), ("table", "Node[]")]),
+                true,
+                "no element yet",
+            ),
+            (
+                path(
+                    "",
+                    &[
+                        ("", "class Shop"),
+                        ("carts", "java.util.TreeMap"),
+                        ("table", "Node[]"),
+                        ("[3]", "Node"),
+                        ("next", "Node"),
+                    ],
+                ),
+                true,
+                "another element, further down a chain, of another kind of map",
+            ),
+            (path("main", &[("", "Shop"), ("carts", "java.util.HashMap"), ("table", "Node[]")]), true, "another root"),
+            (
+                path("", &[("", "class Shop"), ("orders", "java.util.HashMap"), ("table", "Node[]")]),
+                false,
+                "another map",
+            ),
+            (path("", &[("", "class Shop"), ("carts", "java.util.HashMap")]), false, "the map itself"),
+            (path("", &[]), false, "nothing"),
+        ] {
+            assert_eq!(now.is_like(&other), expected, "{why}");
+            assert_eq!(other.is_like(&now), expected, "{why}");
+        }
+    }
+
+    #[test]
+    fn long_paths_are_shortened_in_the_middle() {
+        let step = |n: usize| RootedStep { field: Some(format!("f{n}")), of: format!("T{n}") };
+        let path = OwnerPath { root: "thread main".into(), steps: (0..20).map(step).collect(), filled: None };
+        let text = path.text();
+        assert!(text.starts_with("thread main → f0: T0 → ") && text.ends_with(" → f19: T19"), "{text}");
+        assert!(text.contains(" → f6: T6 → (6 more) → f13: T13"), "{text}");
+    }
+}

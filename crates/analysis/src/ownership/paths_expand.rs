@@ -4,6 +4,7 @@ use super::anchors::Anchors;
 use super::fields::{KnownFields, Pair};
 use super::gathered::Gathered;
 use super::keeping::{ClassObjects, KeeperGraph};
+use super::kept_by_each::KeptByEach;
 use super::paths::{MOST_REFERENCES, MergedStep, RootStep, StepOf};
 use super::roots::among_equals;
 use ahash::AHashMap;
@@ -14,6 +15,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
+/// What of the group is reached.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reached {
+    pub amount: Amount,
+    /// Bytes that it keeps alive; 0 where nobody asked for it.
+    pub keeps: u64,
+}
+
 /// Objects that hold those of a step, and may become one.
 pub(super) struct Candidate {
     pub of: StepOf,
@@ -22,7 +31,7 @@ pub(super) struct Candidate {
     pub objects: Vec<ObjectId>,
     /// Ascending, each once.
     pub references: Vec<Pair>,
-    pub reached: Amount,
+    pub reached: Reached,
 }
 
 /// What is above a step.
@@ -34,7 +43,7 @@ pub(super) struct Expansion {
     pub roots: Vec<RootStep>,
     pub more_roots: u64,
     /// What all roots together reach.
-    pub by_roots: Amount,
+    pub by_roots: Reached,
 }
 
 /// Where the ways down from some objects of a step (or of its recursion) begin: where its references lead, if all of them
@@ -65,6 +74,10 @@ pub(super) struct Expander<'a> {
     group: &'a BitSet,
     /// What is known of fields, where candidates are told apart by them.
     fields: Option<&'a KnownFields>,
+    /// What each object of the group keeps, where that counts.
+    kept: Option<&'a KeptByEach<'a>>,
+    /// How many objects the group has.
+    group_objects: u64,
     /// What is reached is weighed by its bytes, not its objects.
     by_bytes: bool,
     /// By object: the ways that lead to it. All 0 between two uses.
@@ -79,26 +92,55 @@ pub(super) struct Expander<'a> {
 type CandidateKey = (StepOf, Option<u32>);
 
 impl<'a> Expander<'a> {
+    /// Looks by type, and weighs by objects.
     pub fn new(
         keeping: &'a KeeperGraph<'a>,
         class_objects: &'a ClassObjects,
         anchors: &'a Anchors<'a>,
         group: &'a BitSet,
-        fields: Option<&'a KnownFields>,
-        by_bytes: bool,
-        is_chain: bool,
     ) -> Expander<'a> {
-        let is_chain = is_chain && keeping.has_one_keeper_each();
         Expander {
             keeping,
             class_objects,
             anchors,
             group,
-            fields,
-            by_bytes,
+            fields: None,
+            kept: None,
+            group_objects: group.count() as u64,
+            by_bytes: false,
             ways: Vec::new(),
             gathered: None,
-            is_chain,
+            is_chain: false,
+        }
+    }
+
+    /// Candidates are told apart by these, where they are known.
+    pub fn by_fields(self, fields: Option<&'a KnownFields>) -> Expander<'a> {
+        Expander { fields, ..self }
+    }
+
+    /// What is reached is weighed by its bytes, or its objects; or, where that is given, also by what it keeps.
+    pub fn weighing(self, by_bytes: bool, kept: Option<&'a KeptByEach<'a>>) -> Expander<'a> {
+        Expander { by_bytes, kept, ..self }
+    }
+
+    /// Whether the strongest step alone is asked for at each fork.
+    pub fn as_chain(self, only_strongest: bool) -> Expander<'a> {
+        let is_chain = only_strongest && self.keeping.has_one_keeper_each();
+        Expander { is_chain, ..self }
+    }
+
+    /// What each object of the group keeps, where that counts.
+    pub fn kept(&self) -> Option<&'a KeptByEach<'a>> {
+        self.kept
+    }
+
+    /// How much a way counts through which that is reached: its share of the group's objects or, where it is larger, of what these keep.
+    pub fn weight(&self, reached: Reached) -> u64 {
+        let share = |part: u64, whole: u64| ((u128::from(part) << 32) / u128::from(whole.max(1))) as u64;
+        match self.kept {
+            Some(kept) => share(reached.amount.objects, self.group_objects).max(share(reached.keeps, kept.total)),
+            None => reached.amount.measured(self.by_bytes),
         }
     }
 
@@ -144,6 +186,8 @@ impl<'a> Expander<'a> {
                         sum
                     })
                 };
+                // A chain is not asked what it keeps.
+                let sum = |c: &Candidate| Reached { amount: sum(c), keeps: 0 };
                 Some(candidates.iter().map(sum).collect::<Vec<_>>())
             }
             None => None,
@@ -155,7 +199,7 @@ impl<'a> Expander<'a> {
         while ways.peek().is_some() {
             let batch: Vec<Vec<ObjectId>> = ways.by_ref().take(AT_ONCE).collect();
             match batch.iter().all(Vec::is_empty) {
-                true => reached.extend(batch.iter().map(|_| Amount::default())),
+                true => reached.extend(batch.iter().map(|_| Reached::default())),
                 false => reached.extend(self.reached(&batch, &inside, progress)?),
             }
         }
@@ -165,12 +209,21 @@ impl<'a> Expander<'a> {
         let mut roots: Vec<RootStep> = roots
             .into_iter()
             .zip(&reached[1..])
-            .map(|((root, held), &reached)| RootStep { held: held.len() as u64, reached, ..root })
+            .map(|((root, held), reached)| RootStep {
+                held: held.len() as u64,
+                reached: reached.amount,
+                keeps: reached.keeps,
+                ..root
+            })
             .collect();
-        let by_bytes = self.by_bytes;
+        let other = match self.kept {
+            Some(_) => self.by_bytes,
+            None => !self.by_bytes,
+        };
         // Of what is measured first, then of the other.
-        let weight = |amount: Amount| (amount.measured(by_bytes), amount.measured(!by_bytes));
-        let most = |root: &RootStep| Reverse((weight(root.reached), root.held));
+        let weight = |reached: Reached| (self.weight(reached), reached.amount.measured(other));
+        let of_root = |root: &RootStep| weight(Reached { amount: root.reached, keeps: root.keeps });
+        let most = |root: &RootStep| Reverse((of_root(root), root.held));
         roots.sort_by(|a, b| (most(a), among_equals(a.kind, &a.text)).cmp(&(most(b), among_equals(b.kind, &b.text))));
         for (candidate, &reached) in candidates.iter_mut().zip(&reached[1 + roots.len()..]) {
             candidate.reached = reached;
@@ -278,7 +331,7 @@ impl<'a> Expander<'a> {
             for ((of, field), references) in by_field {
                 let mut objects: Vec<ObjectId> = references.iter().map(|&(from, _)| from).collect();
                 objects.dedup();
-                candidates.push(Candidate { of, field, objects, references, reached: Amount::default() });
+                candidates.push(Candidate { of, field, objects, references, reached: Reached::default() });
             }
         }
         // In an order of their own, whatever that of the map is.
@@ -302,7 +355,7 @@ impl<'a> Expander<'a> {
             .into_iter()
             .map(|(text, (kind, held))| {
                 let place = Anchors::place_in(kind, &text).map(str::to_owned);
-                (RootStep { kind, text, place, held: 0, reached: Amount::default() }, held)
+                (RootStep { kind, text, place, held: 0, reached: Amount::default(), keeps: 0 }, held)
             })
             .collect();
         roots.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.text.cmp(&b.0.text)));
@@ -315,7 +368,8 @@ impl<'a> Expander<'a> {
         held.sort_unstable();
         held.dedup();
         let text = format!("{more} further roots");
-        roots.push((RootStep { kind: RootKind::Other, text, place: None, held: 0, reached: Amount::default() }, held));
+        let rest = RootStep { kind: RootKind::Other, text, place: None, held: 0, reached: Amount::default(), keeps: 0 };
+        roots.push((rest, held));
         (roots, more)
     }
 
@@ -325,7 +379,7 @@ impl<'a> Expander<'a> {
         starts: &[Vec<ObjectId>],
         inside: &BitSet,
         progress: &Progress,
-    ) -> Result<Vec<Amount>> {
+    ) -> Result<Vec<Reached>> {
         let heap = self.keeping.heap();
         self.ways.resize(heap.object_count(), 0);
         let (keeping, ways) = (self.keeping, &mut self.ways);
@@ -364,15 +418,18 @@ impl<'a> Expander<'a> {
                 }
             });
         }
-        let mut reached = vec![Amount::default(); starts.len()];
+        let mut reached = vec![Reached::default(); starts.len()];
         for o in touched {
             let mut left = std::mem::take(&mut ways[o.0 as usize]) & !WAITS;
             if !self.group.contains(o.0) {
                 continue;
             }
             let one = Amount { objects: 1, bytes: heap.size_of(o) };
+            let keeps = self.kept.map_or(0, |kept| kept.of(o));
             while left != 0 {
-                reached[left.trailing_zeros() as usize] += one;
+                let way = &mut reached[left.trailing_zeros() as usize];
+                way.amount += one;
+                way.keeps += keeps;
                 left &= left - 1;
             }
         }

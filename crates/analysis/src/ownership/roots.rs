@@ -132,17 +132,17 @@ pub(crate) fn reaching_kinds(
         });
     }
     let class_objects = super::keeping::ClassObjects::new(heap);
-    let mut expander = Expander::new(keeping, &class_objects, &anchors, group, None, false, false);
+    let mut expander = Expander::new(keeping, &class_objects, &anchors, group);
     let starts: Vec<Vec<ObjectId>> = kinds.values().map(|(_, objects)| objects.clone()).collect();
     let reached = expander.reached(&starts, &BitSet::full(heap.object_count()), progress)?;
     let mut roots: Vec<KeepingRoot> = kinds
         .into_iter()
         .zip(reached)
-        .map(|((kind, (texts, _)), keeps)| KeepingRoot {
+        .map(|((kind, (texts, _)), reached)| KeepingRoot {
             kind,
             text: kind.title().to_owned(),
             roots: texts.len() as u64,
-            keeps,
+            keeps: reached.amount,
         })
         .filter(|root| root.keeps.objects > 0)
         .collect();

@@ -3,6 +3,7 @@
 use super::anchors::Anchors;
 use super::fields::FieldNames;
 use super::keeping::{ClassObjects, KeeperGraph};
+use super::kept_by_each::KeptByEach;
 use super::paths::{PathEnd, PathLimits, Paths, StepOf, paths};
 use crate::timeline::Metric;
 use memory_city_heap::ownership::{Dominators, KeepGraph, KeepRules, ShortestPaths};
@@ -284,18 +285,49 @@ proptest! {
         let group = plan.group();
         let least = (group.count() as u64 * share).div_ceil(100).max(1);
         with_graph(&heap, [Which::All, Which::Shortest, Which::Owners][which], |keeping, edges| {
-            let found = paths(keeping, &group, PathLimits { share, steps: 3_000, ..ALL }, &heap, &Progress::new());
+            let found = paths(keeping, &group, PathLimits { share, steps: 3_000, ..ALL }, None, &heap, &Progress::new());
             let found = found.expect("not cancelled");
             assert!(found.steps.len() <= 3_001, "steps are bounded, whatever the heap");
             if found.steps.len() <= 3_000 {
                 check(&heap, &found, keeping, edges, &plan, least);
             }
+            // What objects keep counts as they do: a way is followed for either.
+            let owners = Dominators::new(&heap, RULES, &Progress::new()).expect("a tree");
+            let kept = KeptByEach::new(&group, &owners, &Progress::new()).expect("not cancelled");
+            let nearest = |o: u32| {
+                let mut up = std::iter::successors(owners.owner(ObjectId(o)), |&up| owners.owner(up));
+                up.find(|up| group.contains(up.0))
+            };
+            let retained = |o: u32| owners.retained(ObjectId(o)).bytes;
+            let own = |o: u32| {
+                let below = group.iter().filter(|&other| nearest(other) == Some(ObjectId(o)));
+                retained(o) - below.map(retained).sum::<u64>()
+            };
+            assert!(group.iter().all(|o| kept.of(ObjectId(o)) == own(o)));
+            assert_eq!(kept.total, group.iter().map(own).sum::<u64>());
+            let limits = PathLimits { share, steps: 3_000, by_field: false, ..ALL };
+            let by_kept = paths(keeping, &group, limits, Some(&kept), &heap, &Progress::new()).expect("not cancelled");
+            if by_kept.steps.len() <= 3_000 {
+                let least_kept = (kept.total * share).div_ceil(100).max(1);
+                assert_eq!(by_kept.steps[0].keeps, kept.total);
+                for step in &by_kept.steps[1..] {
+                    assert!(step.reached.objects >= least || step.keeps >= least_kept);
+                    let roots_keep = step.roots.iter().map(|root| root.keeps).max().unwrap_or(0);
+                    assert!(step.keeps.max(roots_keep) <= kept.total);
+                }
+                // The ways that are followed without, and more.
+                let plain = paths(keeping, &group, limits, None, &heap, &Progress::new()).expect("not cancelled");
+                let all_of = |found: &Paths| -> BTreeSet<(StepOf, Vec<ObjectId>, u64)> {
+                    found.steps.iter().map(|step| (step.of, step.objects.clone(), step.reached.objects)).collect()
+                };
+                assert!(plain.steps.len() > 3_000 || all_of(&plain).is_subset(&all_of(&by_kept)));
+            }
             // At a fork the chain takes the way through which most is reached, by what is measured.
             for by_bytes in [false, true] {
                 let weight = |step: &super::paths::MergedStep| step.reached.measured(by_bytes);
                 let limits = PathLimits { steps: 3_000, by_bytes, ..ALL };
-                let all = paths(keeping, &group, limits, &heap, &Progress::new()).expect("not cancelled");
-                let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, &heap, &Progress::new());
+                let all = paths(keeping, &group, limits, None, &heap, &Progress::new()).expect("not cancelled");
+                let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, None, &heap, &Progress::new());
                 let chain = chain.expect("not cancelled");
                 if all.steps.len() <= 3_000 && let Some(first) = chain.steps.get(1) {
                     assert_eq!(Some(weight(first)), above_of(&all, 0).map(|at| weight(&all.steps[at])).max());
@@ -311,8 +343,8 @@ proptest! {
         let group = plan.group();
         with_graph(&heap, [Which::All, Which::Shortest, Which::Owners][which], |keeping, _| {
             let limits = PathLimits { steps: 3_000, by_field: false, by_bytes, ..ALL };
-            let all = paths(keeping, &group, limits, &heap, &Progress::new()).expect("not cancelled");
-            let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, &heap, &Progress::new());
+            let all = paths(keeping, &group, limits, None, &heap, &Progress::new()).expect("not cancelled");
+            let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, None, &heap, &Progress::new());
             let chain = chain.expect("not cancelled");
             if all.steps.len() > 3_000 {
                 return;
@@ -339,7 +371,7 @@ proptest! {
         let group = plan.group();
         with_graph(&heap, [Which::All, Which::Shortest, Which::Owners][which], |keeping, edges| {
             let limits = PathLimits { steps: 3_000, ..ALL };
-            let found = paths(keeping, &group, limits, &heap, &Progress::new()).expect("not cancelled");
+            let found = paths(keeping, &group, limits, None, &heap, &Progress::new()).expect("not cancelled");
             let everything: HashSet<u32> = (0..plan.type_of.len() as u32).collect();
             let live = reached(plan.roots.iter().map(|r| r.0), edges, &everything);
             let found_root = found.steps.iter().flat_map(|s| &s.roots).any(|root| root.reached.objects == 1);
@@ -347,7 +379,7 @@ proptest! {
                 assert_eq!(found_root, live.contains(&plan.group[0]));
             }
             // The strongest of the ways is one of them.
-            let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, &heap, &Progress::new());
+            let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, None, &heap, &Progress::new());
             let chain = chain.expect("not cancelled");
             for at in 1..chain.steps.len() {
                 assert_eq!(chain.steps[at].below, at - 1);
@@ -393,7 +425,7 @@ fn of_roots_that_hold_equally_much_threads_come_first() {
     let mut group = BitSet::new(1);
     group.insert(0);
     let (graph, progress) = (KeepGraph::new(&heap, RULES), Progress::new());
-    let found = paths(&KeeperGraph::All(&graph), &group, ALL, &heap, &progress).expect("not cancelled");
+    let found = paths(&KeeperGraph::All(&graph), &group, ALL, None, &heap, &progress).expect("not cancelled");
     let kinds: Vec<RootKind> = found.steps[0].roots.iter().map(|root| root.kind).collect();
     assert_eq!(kinds, [RootKind::Thread, RootKind::LocalVariable]);
     let shortest = ShortestPaths::new(&graph, Some(&group), &progress).expect("paths");
@@ -429,7 +461,7 @@ fn a_long_list_is_two_steps() {
             Which::Shortest => KeeperGraph::Shortest(&graph, &shortest),
             Which::Owners => KeeperGraph::Owners(&graph, &owners, &shortest),
         };
-        let found = paths(&keeping, &group, ALL, &heap, &progress).expect("not cancelled");
+        let found = paths(&keeping, &group, ALL, None, &heap, &progress).expect("not cancelled");
         let names = found.steps.iter().map(|s| match s.of {
             StepOf::Type(t) => heap.types()[t.0 as usize].name.to_string(),
             _ => "the group".to_owned(),
@@ -540,10 +572,54 @@ fn what_joins_a_chain_later_counts_further_down_too() {
     for which in [Which::Shortest, Which::Owners] {
         with_graph(&heap, which, |keeping, _| {
             let limits = PathLimits { only_strongest: true, by_field: false, ..ALL };
-            let found = paths(keeping, &group, limits, &heap, &Progress::new()).expect("not cancelled");
+            let found = paths(keeping, &group, limits, None, &heap, &Progress::new()).expect("not cancelled");
             let reached: Vec<u64> = found.steps.iter().map(|step| step.reached.objects).collect();
             // A, then B, which is more of the way than C, then C, through which B2 alone is reached, then Z: all of them.
             assert_eq!(reached, [3, 3, 2, 1, 3]);
         });
     }
+}
+
+/// Of a thousand sessions one keeps nearly all: the way to it is followed however few objects are on it.
+#[test]
+fn the_way_to_what_keeps_most_is_followed() {
+    const SESSIONS: u32 = 1000;
+    // A registry with all but the last, a cache with that one, and an attribute of the last.
+    let (last, attribute) = (1 + SESSIONS, 2 + SESSIONS);
+    let mut heap = HeapBuilder::new();
+    for name in ["Registry", "Cache", "Session", "byte[]"] {
+        let kind = TypeKind::Instance;
+        heap.add_type(HeapType { name: name.into(), kind, superclass: None, loader: "app".into() });
+    }
+    for o in 0..=attribute {
+        let (of, size) = match o {
+            0 | 1 => (o, 24),
+            o if o == attribute => (3, 1 << 20),
+            _ => (2, 24),
+        };
+        heap.add_object(TypeId(of), size, None);
+    }
+    let edges = (2..last).map(|session| (0, session)).chain([(1, last), (last, attribute)]);
+    edges.for_each(|(from, to)| heap.add_reference(ObjectId(from), ObjectId(to)));
+    for (object, detail) in [(0, "Registry.all"), (1, "Cache.last")] {
+        heap.add_root(Root { object: ObjectId(object), kind: RootKind::StaticField, detail: detail.into() });
+    }
+    let heap = heap.finish();
+    let mut group = BitSet::new(heap.object_count());
+    (2..=last).for_each(|o| _ = group.insert(o));
+    let (graph, progress) = (KeepGraph::new(&heap, RULES), Progress::new());
+    let owners = Dominators::new(&heap, RULES, &progress).expect("a tree");
+    let kept = KeptByEach::new(&group, &owners, &progress).expect("not cancelled");
+    let limits = PathLimits { share: 5, ..ALL };
+    let followed = |kept| {
+        let found = paths(&KeeperGraph::All(&graph), &group, limits, kept, &heap, &progress).expect("not cancelled");
+        let name = |step: &super::paths::MergedStep| match step.of {
+            StepOf::Type(t) => heap.types()[t.0 as usize].name.to_string(),
+            _ => "the group".to_owned(),
+        };
+        (found.steps.iter().map(name).collect::<Vec<_>>().join(", "), found.steps[0].left_out.0)
+    };
+    assert_eq!(followed(None), ("the group, Registry".to_owned(), 1));
+    // It keeps a megabyte, and the others 24 bytes each.
+    assert_eq!(followed(Some(&kept)), ("the group, Registry, Cache".to_owned(), 0));
 }

@@ -3,6 +3,7 @@
 use super::chain::{most_frequent_node, of_text};
 use super::fields::FieldNames;
 use super::keeping::{ClassObjects, KeeperGraph};
+use super::kept_by_each::KeptByEach;
 use super::paths::{MergedStep, PathEnd, PathLimits, RootStep, paths};
 use super::roots::{KeepingRoot, Tops, keeping_roots, reaching_kinds, retained_by_steps};
 use crate::timeline::{History, NodeId};
@@ -28,7 +29,7 @@ pub enum WayKind {
 pub struct WayQuestion {
     /// Which.
     pub kind: WayKind,
-    /// Percent of the group's objects that must be reached through a step so that it is followed.
+    /// Percent of the group's objects, or of what these keep alive, that must be reached through a step so that it is followed.
     pub share: u64,
     /// Steps at most; those through which most is reached come first.
     pub most: usize,
@@ -51,6 +52,8 @@ pub struct WayStep {
     pub objects: u64,
     /// What of the group is reached through it.
     pub reached: Amount,
+    /// Bytes that what is reached keeps alive: each object by itself, without what others of the group keep.
+    pub keeps: u64,
     /// What would be freed if all its objects were.
     pub retained: Amount,
     /// References to the step below.
@@ -105,15 +108,13 @@ impl GroupWays {
         let rules = question.rules;
         let graph = KeepGraph::new(&heap, rules);
         let shortest = ShortestPaths::new(&graph, Some(&set.objects), progress)?;
-        let owners = match question.kind {
-            WayKind::Owners => Some(history.dominators(time, rules, progress)?.1),
-            WayKind::Interesting | WayKind::Shortest => None,
+        let owners = history.dominators(time, rules, progress)?.1;
+        let keeping = match question.kind {
+            WayKind::Owners => KeeperGraph::Owners(&graph, &owners, &shortest),
+            WayKind::Shortest => KeeperGraph::Shortest(&graph, &shortest),
+            WayKind::Interesting => KeeperGraph::All(&graph),
         };
-        let keeping = match (&owners, question.kind) {
-            (Some(owners), _) => KeeperGraph::Owners(&graph, owners, &shortest),
-            (None, WayKind::Shortest) => KeeperGraph::Shortest(&graph, &shortest),
-            (None, _) => KeeperGraph::All(&graph),
-        };
+        let kept = KeptByEach::new(&set.objects, &owners, progress)?;
         let values = history.values(time, progress)?;
         let names: &dyn FieldNames = match &values {
             Some(values) => values,
@@ -127,7 +128,7 @@ impl GroupWays {
             by_field: question.kind != WayKind::Owners,
             by_bytes: false,
         };
-        let found = paths(&keeping, &set.objects, limits, names, progress)?;
+        let found = paths(&keeping, &set.objects, limits, Some(&kept), names, progress)?;
         let retained = retained_by_steps(&heap, rules, &found.steps, progress)?;
         let objects: Vec<ObjectId> = set.objects.iter().map(ObjectId).collect();
         let near = KeeperGraph::Shortest(&graph, &shortest);
@@ -147,6 +148,7 @@ impl GroupWays {
             field: found.fields.text(&step.references),
             objects: step.objects.len() as u64,
             reached: step.reached,
+            keeps: step.keeps,
             retained: retained[at],
             references: step.reference_count,
             again: step.again.len() as u64,
@@ -170,6 +172,18 @@ impl GroupWays {
     /// How many objects the group has.
     pub fn about(&self) -> Amount {
         self.steps[0].reached
+    }
+
+    /// How much a way counts through which that is reached, 0 to 1: its share of the group's objects or, where it is larger, of what these
+    /// keep.
+    pub fn weight(&self, reached: Amount, keeps: u64) -> f32 {
+        let share = |part: u64, whole: u64| part as f32 / whole.max(1) as f32;
+        share(reached.objects, self.about().objects).max(self.kept_share(keeps))
+    }
+
+    /// Bytes that what is reached keeps, as a share of what all objects of the group keep, 0 to 1.
+    pub fn kept_share(&self, keeps: u64) -> f32 {
+        keeps as f32 / self.steps[0].keeps.max(1) as f32
     }
 
     /// All references by which a step holds the one below. Nothing for the group itself.

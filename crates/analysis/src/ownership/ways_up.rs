@@ -4,6 +4,7 @@
 //! May not: know what is asked of them.
 
 use super::keeping::KeeperGraph;
+use super::kept_by_each::Numbered;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
@@ -43,17 +44,8 @@ impl WaysUp {
             }
         }
         // Numbers by address, without those that are on no way: what is kept of each is a column as long as these are many.
-        let mut count = 0;
-        let before = |word: &u64| {
-            let before = count;
-            count += word.count_ones();
-            before
-        };
-        let before: Vec<u32> = on.as_words().iter().map(before).collect();
-        let number = |o: ObjectId| {
-            let (word, bit) = (o.0 as usize / 64, o.0 % 64);
-            before[word] + (on.as_words()[word] & ((1 << bit) - 1)).count_ones()
-        };
+        let numbers = Numbered::new(&on);
+        let (count, number) = (numbers.count(), |o: ObjectId| numbers.of(o));
         // What each keeps, as the first of it and the next beside each; behind all others what nothing keeps.
         let mut first = vec![NOTHING; count as usize + 1];
         let mut beside = Vec::with_capacity(count as usize);

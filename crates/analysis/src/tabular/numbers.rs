@@ -32,6 +32,11 @@ pub fn bytes_text(n: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
+/// A count with its noun: `1 more place`, `1,234 more places`.
+pub fn several(n: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count_text(n), if n == 1 { one } else { more })
+}
+
 /// A time since the program started as `1.234 s`, `2:03:04.567`.
 pub fn uptime_text(millis: u64) -> String {
     let (seconds, rest) = (millis / 1000, millis % 1000);

@@ -4,7 +4,7 @@
 //! [`references`](super::references) answers for one group, which is what a click asks for. Asking it for each group in
 //! turn would look at the heap once for each of them.
 
-use super::references::nodes;
+use super::references::{is_weak, nodes};
 use super::{NodeId, Timeline};
 use crate::group::Grouped;
 use ahash::AHashMap;
@@ -124,7 +124,7 @@ impl Sums<'_> {
         let nodes_of = |o: ObjectId| nodes(place, grouped.leaves_of(heap, o));
         for from in nodes_of(o) {
             self.next_turn();
-            for &target in heap.references(o) {
+            for &target in heap.references(o).iter().filter(|&&target| !is_weak(heap, o, target)) {
                 match nodes_of(target).any(|to| to == from) {
                     true => self.count(from, from, from, 0, true),
                     false => nodes_of(target).for_each(|to| self.count(from, to, to, 0, true)),
@@ -133,7 +133,7 @@ impl Sums<'_> {
         }
         for to in nodes_of(o) {
             self.next_turn();
-            for &referrer in heap.referrers(o) {
+            for &referrer in heap.referrers(o).iter().filter(|&&referrer| !is_weak(heap, referrer, o)) {
                 for from in nodes_of(referrer) {
                     if from == to || !nodes_of(o).any(|own| own == from) {
                         self.count(from, to, from, 1, false);

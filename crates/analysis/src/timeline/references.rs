@@ -1,11 +1,13 @@
 //! Reference maps: which groups refer to a group, and to which it refers, with the objects involved at both ends.
 //!
-//! For one pair both numbers are known, so few-to-many and many-to-few can be told apart (spec: city, "Data").
+//! For one pair both numbers are known, so few-to-many and many-to-few can be told apart (spec: city, "Data"). References that keep nothing,
+//! weak ones and weaker, are counted apart: a map says what keeps a group, and what the group keeps.
 
 use super::{NodeId, Timeline};
 use crate::group::Grouped;
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId};
 use rayon::prelude::*;
@@ -31,8 +33,10 @@ pub struct ReferenceMap {
     pub incoming: Vec<Edge>,
     /// Groups it refers to: what it keeps alive. Most referring objects first.
     pub outgoing: Vec<Edge>,
-    /// References between objects of the group.
+    /// References between objects of the group, but for weak ones.
     pub internal: u64,
+    /// Weak, phantom and finalizer references from others to the group, and from the group to others: in no edge.
+    pub weak: (u64, u64),
     /// GC roots that hold objects of the group directly, with the number of objects, most first.
     pub roots: Vec<(String, u64)>,
 }
@@ -62,8 +66,12 @@ pub fn reference_map(
     progress.begin("Collecting the group", 0);
     let members = members(heap, grouped, &inside, progress)?;
     progress.begin("Collecting references", 2 * members.objects.len() as u64);
-    let incoming = edges(heap, grouped, &members, (&place, &inside), progress, |o| heap.referrers(o))?;
-    let outgoing = edges(heap, grouped, &members, (&place, &inside), progress, |o| heap.references(o))?;
+    let is_weak = |from: ObjectId, to: ObjectId| is_weak(heap, from, to);
+    let places = (&place[..], &inside[..]);
+    let incoming =
+        edges(heap, grouped, &members, places, progress, |o| heap.referrers(o), |o, other| is_weak(other, o))?;
+    let outgoing = edges(heap, grouped, &members, places, progress, |o| heap.references(o), is_weak)?;
+    let weak = (incoming.weak, outgoing.weak);
     let list = |found: FoundEdges, swap: bool| {
         let mut edges: Vec<Edge> = found
             .pairs
@@ -84,8 +92,21 @@ pub fn reference_map(
         incoming: list(incoming, true),
         outgoing: list(outgoing, false),
         internal,
+        weak,
         roots: roots(heap, &members),
     })
+}
+
+/// Whether an object refers to another by a reference that does not keep it, and by no other.
+#[inline]
+pub(super) fn is_weak(heap: &HeapState, from: ObjectId, to: ObjectId) -> bool {
+    // Most objects are no reference objects: for most references a bit is looked at.
+    heap.referents().holds(from) && refers_weakly(heap, from, to)
+}
+
+fn refers_weakly(heap: &HeapState, from: ObjectId, to: ObjectId) -> bool {
+    let weakly = heap.referents().of(from).is_some_and(|r| r.to == to && !KeepRules::default().keeps(r.strength));
+    weakly && heap.references(from).iter().filter(|target| **target == to).count() == 1
 }
 
 /// The nodes of some leaves, each once: where a chain of single children is one node, several leaves are the same.
@@ -128,6 +149,8 @@ struct FoundEdges {
     /// Objects outside that take part.
     others: Vec<ObjectId>,
     internal: u64,
+    /// References that keep nothing.
+    weak: u64,
 }
 
 fn edges<'h>(
@@ -137,6 +160,7 @@ fn edges<'h>(
     (place, inside): (&[Option<NodeId>], &[bool]),
     progress: &Progress,
     row: impl Fn(ObjectId) -> &'h [ObjectId] + Sync,
+    is_weak: impl Fn(ObjectId, ObjectId) -> bool + Sync,
 ) -> Result<FoundEdges> {
     let mut found = members
         .objects
@@ -149,7 +173,12 @@ fn edges<'h>(
             for &o in run {
                 nodes_here.clear();
                 for &other in row(o) {
-                    if members.set.contains(other.0) {
+                    let is_inside = members.set.contains(other.0);
+                    if is_weak(o, other) {
+                        found.weak += u64::from(!is_inside);
+                        continue;
+                    }
+                    if is_inside {
                         found.internal += 1;
                         continue;
                     }
@@ -179,6 +208,7 @@ fn edges<'h>(
                 sum.references += pair.references;
             }
             a.internal += b.internal;
+            a.weak += b.weak;
             if a.others.is_empty() {
                 a.others = b.others;
             } else {

@@ -52,8 +52,12 @@ pub struct Cones {
     pub references: u64,
     /// Single references of those that are left out.
     pub left_out_references: u64,
-    /// Groups that take part but get no cone, since the selection's own plot stands for them too, or no plot does.
+    /// Groups that take part but get no cone, since the selection's own plot stands for them too.
     pub same_plot: usize,
+    /// Groups that take part but have no plot: those outside the part of the heap that is a city of its own.
+    pub elsewhere: usize,
+    /// Single references from and to these; they are not among the others.
+    pub elsewhere_references: u64,
 }
 
 /// So many cones are made for each direction where nobody says otherwise.
@@ -93,8 +97,10 @@ pub fn cones(
     let Some(here) = End::of_node(&now, selected) else { return result };
     let directions = [(true, &map.incoming, wanted.incoming), (false, &map.outgoing, wanted.outgoing)];
     for (incoming, edges, _) in directions.into_iter().filter(|(.., wanted)| *wanted) {
-        let (mut bundles, same_plot) = bundles(plan, here.plot, edges);
-        result.same_plot += same_plot;
+        let (mut bundles, apart) = bundles(plan, here.plot, edges);
+        result.same_plot += apart.same_plot;
+        result.elsewhere += apart.elsewhere;
+        result.elsewhere_references = result.elsewhere_references.saturating_add(apart.references);
         bundles.sort_by(|a, b| b.involved().cmp(&a.involved()).then(a.plot.cmp(&b.plot)));
         let beyond = bundles.len().saturating_sub(wanted.most);
         let references = |all: &[Bundle]| all.iter().map(|b| b.references).fold(0, u64::saturating_add);
@@ -192,9 +198,9 @@ impl Bundle {
 }
 
 /// Edges by the plot of their other end, and the number of those that end on the selection's own plot or have none.
-fn bundles(plan: &CityPlan, own_plot: Option<usize>, edges: &[Edge]) -> (Vec<Bundle>, usize) {
+fn bundles(plan: &CityPlan, own_plot: Option<usize>, edges: &[Edge]) -> (Vec<Bundle>, WithoutCone) {
     let mut by_plot: BTreeMap<usize, Bundle> = BTreeMap::new();
-    let mut same_plot = 0;
+    let mut apart = WithoutCone::default();
     for edge in edges {
         match plan.plot_of(edge.other) {
             Some(plot) if Some(plot) != own_plot => {
@@ -212,10 +218,23 @@ fn bundles(plan: &CityPlan, own_plot: Option<usize>, edges: &[Edge]) -> (Vec<Bun
                 bundle.referenced = bundle.referenced.saturating_add(edge.referenced);
                 bundle.references = bundle.references.saturating_add(edge.references);
             }
-            _ => same_plot += 1,
+            Some(_) => apart.same_plot += 1,
+            None => {
+                apart.elsewhere += 1;
+                apart.references = apart.references.saturating_add(edge.references);
+            }
         }
     }
-    (by_plot.into_values().collect(), same_plot)
+    (by_plot.into_values().collect(), apart)
+}
+
+/// What refers or is referred to without a cone.
+#[derive(Default)]
+struct WithoutCone {
+    same_plot: usize,
+    /// Groups without a plot, and their references.
+    elsewhere: usize,
+    references: u64,
 }
 
 #[cfg(test)]
@@ -333,6 +352,19 @@ mod tests {
         // The selection itself may be pruned.
         let from_d = cones(&plan, &timeline, 1, d, &map(vec![edge(c, 1, 1)], vec![edge(a, 1, 1)]));
         assert_eq!((from_d.cones.len(), from_d.same_plot), (1, 1));
+    }
+
+    /// In a part of the heap that is a city of its own what leads out of it has no building: it is counted, not forgotten.
+    #[test]
+    fn references_that_leave_the_city_are_counted() {
+        let timeline =
+            inner("Heap", vec![inner("In", vec![leaf("a", &[10]), leaf("b", &[20])]), leaf("Out", &[30])]).timeline();
+        let [district, a, b, out] = ["Heap#In", "Heap#In#a", "Heap#In#b", "Heap#Out"].map(|key| at(&timeline, key));
+        let part = super::super::CityPart { root: district, beyond: 0 };
+        let plan = CityPlan::of_part(&timeline, &CityConfig::default(), part);
+        let found = cones(&plan, &timeline, 0, a, &map(vec![edge(b, 1, 2), edge(out, 3, 4)], vec![edge(out, 5, 5)]));
+        assert_eq!((found.cones.len(), found.left_out, found.same_plot), (1, 0, 0));
+        assert_eq!((found.references, found.elsewhere, found.elsewhere_references), (2, 2, 4 + 5));
     }
 
     #[test]

@@ -250,6 +250,27 @@ mod tests {
         }
     }
 
+    /// What a mode colours buildings with is neither the selection, nor a reference, nor the floor they stand on: in the colours that modes
+    /// bring along, which are the default.
+    #[test]
+    fn colours_of_every_mode_stay_apart_from_what_else_is_in_the_city() {
+        use super::super::testing::{inner, leaf};
+        use super::super::{Appearance, CityConfig, CityPlan, Look, colour};
+        let others = [SELECTED_COLOUR, INCOMING_COLOUR, OUTGOING_COLOUR, DISTRICT[0], DISTRICT[1]];
+        let timeline = inner("Heap", vec![leaf("a", &[1, 5]), leaf("b", &[4, 2])]).timeline();
+        let plan = CityPlan::new(&timeline, &CityConfig::default());
+        for mode in colour::modes() {
+            let look = Look { colour: mode.id.into(), ..Look::default() };
+            let gradient = Appearance::new(&plan, &timeline, &look).legend().gradient.clone();
+            for position in [0.0, 0.5, 1.0] {
+                for other in others {
+                    let apart = apart(&[gradient.at(position), other]);
+                    assert!(apart > 0.095, "{} at {position} and {other:?} are only {apart} apart", mode.id);
+                }
+            }
+        }
+    }
+
     #[test]
     fn growth_gets_darker_step_by_step_for_every_eye() {
         for eye in &EYES {

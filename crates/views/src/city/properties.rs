@@ -305,6 +305,36 @@ fn the_legend_says_what_the_colours_are() {
     }
 }
 
+/// A healthy program: what is different is little against the heap, and nothing is red or teal, whatever growth the colours tell.
+#[test]
+fn little_growth_is_no_alarm_in_any_mode_of_growth() {
+    let tree = inner("Heap", vec![leaf("cache", &[100_000, 100_000, 100_000]), leaf("log", &[10, 30, 50])]);
+    let timeline = tree.timeline();
+    let plan = CityPlan::new(&timeline, &CityConfig { metric: Metric::Bytes, ..CityConfig::default() });
+    let log = plan.plot_of(at(&timeline, "Heap#log")).expect("a plot");
+    for (mode, same) in [("growth", 0.0), ("overall", 0.0), ("change", 0.5)] {
+        for base in [None, Some(0), Some(1)] {
+            let look = Look { colour: mode.into(), base, ..Look::default() };
+            let appearance = Appearance::new(&plan, &timeline, &look);
+            assert!(appearance.legend().title.contains("5 % of the heap"), "{}", appearance.legend().title);
+            for t in 0..3 {
+                let position = appearance.state(&plan, &timeline, log, t).colour();
+                // A root stretches what is little; a twentieth of the heap is 125 times as much.
+                assert!((position - same).abs() < 0.05, "{mode} since {base:?} at {t}: {position}");
+            }
+        }
+    }
+    // And where it is much it is red.
+    let tree = inner("Heap", vec![leaf("cache", &[100_000, 100_000]), leaf("log", &[10, 20_000])]);
+    let timeline = tree.timeline();
+    let plan = CityPlan::new(&timeline, &CityConfig { metric: Metric::Bytes, ..CityConfig::default() });
+    let log = plan.plot_of(at(&timeline, "Heap#log")).expect("a plot");
+    for mode in ["growth", "overall", "change"] {
+        let appearance = Appearance::new(&plan, &timeline, &Look { colour: mode.into(), ..Look::default() });
+        assert!(appearance.state(&plan, &timeline, log, 1).colour() > 0.999, "{mode}");
+    }
+}
+
 /// Every building that is there has its place in the histogram of the legend, and no other has.
 #[test]
 fn the_histogram_counts_every_building_once() {

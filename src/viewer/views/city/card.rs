@@ -12,6 +12,7 @@ use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
 use memory_city_analysis::analyses::Verdict;
 use memory_city_analysis::analyses::compare::GrowthOutcome;
+use memory_city_analysis::tabular::several;
 
 /// All that is known is no wider, and leaves the city beside it where the pane has room.
 const WIDTH: f32 = 400.0;
@@ -304,7 +305,7 @@ fn card(
             less = ui.add(egui::Button::new(quiet("Less".to_owned())).frame(false)).clicked();
         });
         if leak.others > 0 {
-            let places = if leak.others == 1 { "1 more place" } else { &format!("{} more places", leak.others) };
+            let places = several(leak.others, "more place", "more places");
             ui.label(quiet(format!("{places}: tab Analysis, What leaks")));
         }
     });

@@ -126,7 +126,7 @@ pub(super) fn show(
     let TopLines { city, search, filter, time, count } = lines;
     let (parts, timeline) = (&settings.parts, &city.timeline);
     let filtered = !filter.0.trim().is_empty();
-    let told = count.drawn > 0 && count.left_out > 0;
+    let told = count.drawn > 0 && count.left_out > 0 || count.elsewhere.0 > 0;
     if parts.is_empty() && !filtered && !told {
         return None;
     }
@@ -193,12 +193,24 @@ pub(super) fn show(
                         let (all, hidden) = count.references;
                         let drawn = format!("{} of {} references", count.drawn, count.drawn + count.left_out);
                         ui.label(RichText::new(drawn).size(12.0));
-                        let more = RichText::new(format!("+{} not shown", count_text(count.left_out as u64)));
-                        ui.label(more.size(12.0).color(theme::WARNING)).on_hover_text(format!(
-                            "The strongest are shown; how many is a setting. {} single references in all, {} of them not shown",
-                            count_text(all),
-                            count_text(hidden)
-                        ));
+                        let warning = |text: String| RichText::new(text).size(12.0).color(theme::WARNING);
+                        if count.left_out > 0 {
+                            let more = format!("+{} not shown", count_text(count.left_out as u64));
+                            ui.label(warning(more)).on_hover_text(format!(
+                                "The strongest are shown; how many is a setting. {} single references in all, {} of them not shown",
+                                count_text(all),
+                                count_text(hidden)
+                            ));
+                        }
+                        let (groups, references) = count.elsewhere;
+                        if groups > 0 {
+                            let more = format!("+{} without a building here", count_text(groups as u64));
+                            ui.label(warning(more)).on_hover_text(format!(
+                                "{} single references from or to groups that have no building in this city: those outside this part of the \
+                                 heap, and objects that are beside the groups of a district. The tables list all",
+                                count_text(references)
+                            ));
+                        }
                     });
                 });
             }

@@ -69,8 +69,8 @@ pub struct City {
     /// Which box shows which plot.
     pub(super) order: BoxOrder,
     states: StatesCache,
-    /// What stands over the boxes while something is compared: of the two times of a step alone, since it follows from the trees
-    /// and would double what a time takes.
+    /// What stands over the boxes while something is compared: of the two times of a step, or those beside each other, alone, since it
+    /// follows from the trees and would double what a time takes.
     over: StatesCache,
     /// Of large cities: what was made last. The next is made from it.
     made_last: Option<MadeTime>,
@@ -255,6 +255,12 @@ impl City {
     /// Number of points in time.
     pub fn times(&self) -> usize {
         self.timeline.times()
+    }
+
+    /// So many times are shown beside each other.
+    pub fn show_at_once(&mut self, times: usize) {
+        self.states.stay(times);
+        self.over.stay(times);
     }
 
     /// The states at time `t`, computed when they are not at hand.

@@ -17,7 +17,7 @@ const LEAST_PANE: f32 = 360.0;
 const FARTHEST: f32 = 4.0 * CITY_SIZE as f32;
 
 /// Draws it; a click or drag has that place of the city in the middle of the picture.
-pub fn show(ctx: &egui::Context, pane: Rect, city: &City, rig: &mut CameraRig, selection: &Selection) {
+pub fn show(ctx: &egui::Context, pane: Rect, city: &mut City, time: usize, rig: &mut CameraRig, selection: &Selection) {
     if rig.shows_all() || pane.width().min(pane.height()) < LEAST_PANE {
         return;
     }
@@ -50,10 +50,9 @@ pub fn show(ctx: &egui::Context, pane: Rect, city: &City, rig: &mut CameraRig, s
                 theme::colour(city::district_colour(district.level, levels)),
             );
         }
-        for &node in &city.growing {
-            if let Some(plot) = city.plan.plot_of(node) {
-                painter.rect_filled(on_map(&city.plan.plots[plot].cell), 0.0, theme::GROWTH.gamma_multiply(0.8));
-            }
+        // In the colours that they have in the city: where nothing grows nothing is red here either.
+        for (cell, colour) in ranked(city, time) {
+            painter.rect_filled(on_map(&cell), 0.0, colour);
         }
         for node in selection.nodes().take(8) {
             if let Some(plot) = city.plan.plot_of(node) {
@@ -70,6 +69,15 @@ pub fn show(ctx: &egui::Context, pane: Rect, city: &City, rig: &mut CameraRig, s
         }
         response.on_hover_text("The whole city: click to look there");
     });
+}
+
+/// The buildings that are ranked first and there at a time, with their colours.
+fn ranked(city: &mut City, time: usize) -> Vec<(city::Rect, Color32)> {
+    let states = city.states(time.min(city.times().saturating_sub(1)));
+    let gradient = &city.appearance.legend().gradient;
+    let plots = city.growing.iter().filter_map(|&node| city.plan.plot_of(node));
+    let there = plots.map(|plot| (plot, states.of(plot))).filter(|(_, state)| state.side > 0);
+    there.map(|(plot, state)| (city.plan.plots[plot].cell, theme::colour(gradient.at(state.colour())))).collect()
 }
 
 /// The ground that is in the picture, as x and z of its corners.

@@ -34,7 +34,7 @@ use memory_city_analysis::analyses::{self, Verdict};
 use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use memory_city_views::city::camera::CameraPose;
-use memory_city_views::city::{HitTarget, ShownNames, Standing};
+use memory_city_views::city::{HitTarget, ShownNames};
 
 /// Where the city is drawn.
 #[derive(Resource, Default)]
@@ -209,9 +209,10 @@ pub fn draw(
     names.top_lines(ui.ctx(), rect, card);
     if names.settings.minimap
         && names.multiples.0.is_empty()
-        && let Some(city) = &names.shown.0
+        && let Some(city) = names.shown.bypass_change_detection().0.as_mut()
     {
-        minimap::show(ui.ctx(), rect, city, names.rig.bypass_change_detection(), &names.selection);
+        let rig = names.rig.bypass_change_detection();
+        minimap::show(ui.ctx(), rect, city, names.clock.time, rig, &names.selection);
     }
     let selected = names.selection.node().is_some();
     if let Some(city) = names.shown.bypass_change_detection().0.as_mut().filter(|_| names.pictures.need_legend()) {
@@ -246,7 +247,13 @@ pub fn alone(world: &mut World, ctx: &egui::Context) {
     }
 }
 
-fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Document>, pointer: Res<Pointer>) {
+fn draw_alone(
+    In(ctx): In<egui::Context>,
+    mut names: Names,
+    (document, pointer): (Res<Document>, Res<Pointer>),
+    mut owners: ResMut<OwnersOf>,
+    mut actions: MessageWriter<Action>,
+) {
     let Some(open) = document.get() else { return };
     let all = ctx.content_rect();
     let mut free = all;
@@ -266,6 +273,12 @@ fn draw_alone(In(ctx): In<egui::Context>, mut names: Names, document: Res<Docume
     if captioned {
         caption(&ctx, open, &names.clock, &names.settings, selected, brief);
         names.top_lines(&ctx, all, None);
+        // Whoever walks up the owners sees where that leads, and that it has ended.
+        if !names.pictures.are_taken() {
+            let selection = names.selection.bypass_change_detection();
+            let owners = owners.bypass_change_detection();
+            actions.write_batch(crumbs::show(&ctx, all, &open.timeline, owners, selection));
+        }
     }
     names.pane.rect = Some(all);
     let layer = egui::LayerId::new(egui::Order::Background, "labels".into());
@@ -349,11 +362,7 @@ impl Names<'_> {
         let time = self.clock.time.min(city.times().saturating_sub(1));
         let states = city.states(time);
         let city: &City = city;
-        let heights = self.rig.heights();
-        let standing = |plot: usize| {
-            let standing = states.get(plot).map(|s| city.appearance.standing(s)).unwrap_or_default();
-            Standing { height: standing.height * heights, ..standing }
-        };
+        let standing = |plot: usize| states.get(plot).map(|s| city.appearance.standing(s)).unwrap_or_default();
         // Where something is looked for, what is found has names.
         let found = self.search.found();
         let shows = |node: &NodeId| match found {
@@ -387,7 +396,7 @@ impl Names<'_> {
             pane.writings += 1;
         }
         let labels = pane.written.as_ref().map_or(&[][..], |(_, labels)| labels);
-        let eye = self.rig.pose.eye;
+        let eye = self.rig.eye();
         let hidden = |label: &labels::Label, at: Vec3| {
             let before = city.appearance.pick(&city.plan, standing, eye, at - eye);
             before.is_some_and(|hit| {

@@ -18,7 +18,7 @@ use bevy::input::touch::TouchPhase;
 use bevy::prelude::*;
 use bevy::window::{PrimaryWindow, WindowEvent};
 use bevy_egui::{EguiContexts, egui};
-use memory_city_views::city::{Hit, HitTarget, Standing, camera, nearest_way};
+use memory_city_views::city::{Hit, HitTarget, camera, nearest_way};
 
 /// The mouse over the city.
 #[derive(Resource, Default)]
@@ -74,19 +74,15 @@ fn is_over(at: Vec2, contexts: &mut EguiContexts, pane: &CityPane) -> bool {
 fn hit(city: &mut City, rig: &CameraRig, time: usize, at: Vec2) -> Option<Hit> {
     let (origin, direction) = rig.ray(at);
     let states = city.states(time.min(city.times().saturating_sub(1)));
-    let heights = rig.heights();
-    let standing = |plot: usize| {
-        let standing = city.appearance.standing(states.of(plot));
-        Standing { height: standing.height * heights, ..standing }
-    };
+    let standing = |plot: usize| city.appearance.standing(states.of(plot));
     city.appearance.pick(&city.plan, standing, origin, direction)
 }
 
-/// What is taken hold of at a point: what stands there, or the ground.
+/// What is taken hold of at a point, as it is before the camera: what stands there, or the ground.
 fn held_at(city: Option<&mut City>, rig: &CameraRig, clock: &Clock, spot: CitySpot) -> Vec3 {
     let time = spot.time.unwrap_or(clock.time);
-    let met = city.and_then(|city| hit(city, rig, time, spot.at)).map(|hit| hit.point);
-    let (eye, towards) = rig.ray(spot.at);
+    let met = city.and_then(|city| hit(city, rig, time, spot.at)).map(|hit| rig.flattened() * hit.point);
+    let (eye, towards) = rig.look(spot.at);
     met.unwrap_or_else(|| camera::pivot_on_ground(eye, towards))
 }
 
@@ -276,7 +272,7 @@ fn under(
         if target.is_some() && ends.contains(&target) {
             return None;
         }
-        let far = rig.pose.eye.distance(near.at);
+        let far = rig.eye().distance(near.at);
         met.as_ref().is_none_or(|hit| hit.distance > far - 0.7).then_some(near.way)
     };
     let reference = reference();

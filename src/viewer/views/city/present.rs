@@ -51,6 +51,8 @@ pub struct ConeCount {
     pub left_out: usize,
     /// Single references of all, and of those that are left out.
     pub references: (u64, u64),
+    /// Groups that take part and have no building in this city, and single references from and to them.
+    pub elsewhere: (usize, u64),
 }
 
 /// The references on screen: what they are, and where they run.
@@ -95,10 +97,12 @@ pub fn present(
     scene.cells = Vec::new();
     if let Some(city) = shown.bypass_change_detection().0.as_mut() {
         let last = city.times().saturating_sub(1);
+        city.show_at_once(multiples.0.len());
         for TimeCell { time, rect, .. } in &multiples.0 {
             let (corner, size) = (Vec2::new(rect.left(), rect.top()), Vec2::new(rect.width(), rect.height()));
             let viewport = rig.shares_of(corner, size);
-            scene.cells.push(SceneCell { viewport, states: city.states((*time).min(last)).records, cones: false });
+            let of_time = city.states((*time).min(last));
+            scene.cells.push(SceneCell { viewport, states: of_time.records, over: of_time.over, cones: false });
         }
     }
     match &mut shown.bypass_change_detection().0 {
@@ -198,6 +202,7 @@ pub fn present(
                             drawn: found.cones.len(),
                             left_out: found.left_out,
                             references: (found.references, found.left_out_references),
+                            elsewhere: (found.elsewhere, found.elsewhere_references),
                         };
                         shown_cones.cones = found.cones;
                         shown_cones.time = Some(time);
@@ -235,11 +240,7 @@ pub fn present(
     scene.view = Some(ViewRecord {
         clip_from_world: clip_from_world.to_cols_array_2d(),
         world_from_clip: clip_from_world.inverse().to_cols_array_2d(),
-        eye: rig
-            .pose
-            .eye
-            .extend(shown.0.as_ref().map_or(1.0, |city| city.appearance.height_unit() * rig.heights()))
-            .to_array(),
+        eye: rig.eye().extend(shown.0.as_ref().map_or(1.0, |city| city.appearance.height_unit())).to_array(),
         scene: [
             clock.eased(),
             if settings.shadows && pane.backdrop.is_none() { 0.38 } else { 0.0 },

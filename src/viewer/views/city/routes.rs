@@ -8,6 +8,7 @@ use crate::viewer::selection::{Marks, Selection, Target};
 use crate::viewer::ways::{CutChoice, FoundWays, Ways};
 use bevy::prelude::Resource;
 use glam::Vec3;
+use memory_city_analysis::ownership::RootStep;
 use memory_city_analysis::timeline::NodeId;
 use memory_city_views::city::{self, Lit, Routes};
 use std::collections::{BTreeMap, HashMap};
@@ -79,7 +80,9 @@ pub(super) fn records(city: &mut City, ways: &Ways, found: &FoundWays, time: usi
 pub(super) fn root_names(routes: &Routes, found: &FoundWays) -> Vec<(Vec3, NodeId, String)> {
     let name = |pin: &city::Pin| {
         let roots = pin.steps.iter().flat_map(|&step| &found.ways.steps[step].roots);
-        let best = roots.clone().max_by_key(|root| root.reached.objects)?;
+        let weight = |root: &RootStep| found.ways.weight(root.reached, root.keeps);
+        // The first of equals, as they are listed.
+        let best = roots.clone().rev().max_by(|a, b| weight(a).total_cmp(&weight(b)))?;
         let others = roots.map(|root| &root.text).filter(|text| **text != best.text);
         let others = others.collect::<std::collections::BTreeSet<_>>().len();
         let more = if others > 0 { format!(" and {others} more") } else { String::new() };

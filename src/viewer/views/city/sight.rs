@@ -132,7 +132,7 @@ fn choose(city: &City, rig: &CameraRig, key: &SightKey) -> DrawPlan {
     }
     let choice = city.appearance.detail().choose(&DetailView {
         clip_from_world: key.clip_from_world,
-        eye: rig.pose.eye,
+        eye: rig.eye(),
         height: key.height,
         smallest: key.smallest,
     });

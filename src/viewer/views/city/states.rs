@@ -33,9 +33,11 @@ impl TimeState {
 }
 
 /// States by time, each in drawing order. Those used longest ago go when there are too many; the two used last always stay, since a step goes
-/// from one to the other.
+/// from one to the other, and as many as are beside each other.
 pub struct StatesCache {
     most: usize,
+    /// So many always stay.
+    least: usize,
     bytes: usize,
     /// Used last first.
     kept: VecDeque<(usize, Versioned<PlotState>)>,
@@ -48,7 +50,12 @@ fn bytes_of(states: &Versioned<PlotState>) -> usize {
 impl StatesCache {
     /// Keeps at most `most` bytes.
     pub fn new(most: usize) -> Self {
-        StatesCache { most, bytes: 0, kept: VecDeque::new() }
+        StatesCache { most, least: 2, bytes: 0, kept: VecDeque::new() }
+    }
+
+    /// So many times are beside each other, and are all used in each frame.
+    pub fn stay(&mut self, times: usize) {
+        self.least = times.max(2);
     }
 
     /// The states at `time`, computed if they are not here.
@@ -63,7 +70,7 @@ impl StatesCache {
         };
         let state = entry.1.clone();
         self.kept.push_front(entry);
-        while self.bytes > self.most && self.kept.len() > 2 {
+        while self.bytes > self.most && self.kept.len() > self.least {
             if let Some((_, old)) = self.kept.pop_back() {
                 self.bytes -= bytes_of(&old);
             }
@@ -112,6 +119,15 @@ mod tests {
         // However little there may be, a step needs two.
         let mut small = StatesCache::new(1);
         (0..9).for_each(|time| drop(small.get(time, state)));
+        assert_eq!(small.kept.len(), 2);
+        // Several beside each other are not computed again for each frame.
+        small.stay(9);
+        for frame in 0..2 {
+            (0..9).for_each(|time| drop(small.get(time, || if frame == 0 { state() } else { unreachable!("kept") })));
+        }
+        small.stay(1);
+        small.get(0, || unreachable!("kept"));
+        small.get(100, state);
         assert_eq!(small.kept.len(), 2);
     }
 }

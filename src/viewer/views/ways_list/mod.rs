@@ -201,7 +201,7 @@ fn head(ui: &mut egui::Ui, tools: &mut WayTools<'_>) {
         }
         let mut share = tools.ways.share;
         let field = egui::DragValue::new(&mut share).range(0..=100).prefix("≥ ").suffix(" %").speed(0.2);
-        let help = "A step is followed if at least this part of the group's objects is reached through it";
+        let help = "A step is followed if at least this part of the group's objects, or of what these keep alive, is reached through it";
         if ui.add(field).on_hover_text(help).changed() {
             tools.ways.share = share;
         }

@@ -8,8 +8,9 @@ use crate::viewer::panels::theme;
 use crate::viewer::ways::{CutChoice, FoundWays, WayRow};
 use bevy_egui::egui::{self, Align2, Color32, FontId, RichText, Sense, Stroke, StrokeKind};
 use memory_city_analysis::ownership::{PathEnd, WayStep};
-use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_analysis::tabular::{bytes_text, count_text, several};
 use memory_city_analysis::timeline::{NodeId, Timeline};
+use memory_city_heap::Amount;
 
 /// How far nested rows stand to the right, and how deep ones stand no further.
 const INDENT: f32 = 9.0;
@@ -18,8 +19,8 @@ const DEEPEST: u32 = 9;
 struct WayLine {
     text: String,
     colour: Color32,
-    /// Of the group, 0 to 1, where the row is about a part.
-    share: Option<f32>,
+    /// Of the group, 0 to 1, where the row is about a part; and of what it keeps.
+    share: Option<(f32, f32)>,
     choice: Option<CutChoice>,
     node: Option<NodeId>,
     step: Option<usize>,
@@ -29,7 +30,7 @@ struct WayLine {
 
 fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> WayLine {
     let whole = found.ways.about().objects.max(1) as f32;
-    let share = |objects: u64| Some(objects as f32 / whole);
+    let share = |reached: Amount, keeps: u64| Some((reached.objects as f32 / whole, found.ways.kept_share(keeps)));
     let steps: &[WayStep] = &found.ways.steps;
     let said = |text: String| WayLine {
         text,
@@ -47,7 +48,7 @@ fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> WayLine {
                 None => "the groups".to_owned(),
             },
             colour: theme::ACCENT,
-            share: Some(1.0),
+            share: Some((1.0, 1.0)),
             choice: None,
             node: steps[0].node,
             step: Some(0),
@@ -56,7 +57,7 @@ fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> WayLine {
         WayRow::Step(at) => WayLine {
             text: brief_step(&steps[at]),
             colour: theme::TEXT,
-            share: share(steps[at].reached.objects),
+            share: share(steps[at].reached, steps[at].keeps),
             choice: (steps[at].field != "<class>").then_some(CutChoice::Step(at)),
             node: steps[at].node,
             step: Some(at),
@@ -67,7 +68,7 @@ fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> WayLine {
             WayLine {
                 text: root.text.clone(),
                 colour: theme::ROUTE,
-                share: share(root.reached.objects),
+                share: share(root.reached, root.keeps),
                 choice: Some(CutChoice::Root(root.text.clone())),
                 node: steps[at].node,
                 step: Some(at),
@@ -93,9 +94,19 @@ fn line_of(found: &FoundWays, row: WayRow, timeline: &Timeline) -> WayLine {
     }
 }
 
-/// A count with its noun.
-fn several(n: u64, one: &str, more: &str) -> String {
-    format!("{} {}", count_text(n), if n == 1 { one } else { more })
+/// What is kept is said where it is more than the objects are, by so much.
+const WORTH_SAYING: f32 = 0.1;
+
+/// Shares of the objects of a group, and of what these keep: `4 %`, `<1 %, keeps 83 %`.
+fn share_text((objects, kept): (f32, f32)) -> String {
+    let percent = |share: f32| match 100.0 * share {
+        little if little > 0.0 && little < 0.5 => "<1 %".to_owned(),
+        percent => format!("{percent:.0} %"),
+    };
+    match kept - objects >= WORTH_SAYING {
+        true => format!("{}, keeps {}", percent(objects), percent(kept)),
+        false => percent(objects),
+    }
 }
 
 /// Class and field, without the package.
@@ -125,10 +136,9 @@ pub(super) fn row_of(ui: &mut egui::Ui, tools: &mut WayTools<'_>, found: &FoundW
     let left = rect.left() + 3.0 + INDENT * depth.min(DEEPEST) as f32;
     let mut right = rect.right() - 3.0;
     if let Some(share) = line.share {
-        let text = format!("{:.0} %", 100.0 * share);
         let at = egui::pos2(right, rect.center().y);
-        painter.text(at, Align2::RIGHT_CENTER, text, FontId::proportional(12.0), theme::QUIET);
-        right -= 38.0;
+        let drawn = painter.text(at, Align2::RIGHT_CENTER, share_text(share), FontId::proportional(12.0), theme::QUIET);
+        right -= (drawn.width() + 6.0).max(38.0);
     }
     if is_cut {
         let at = egui::pos2(right, rect.center().y);
@@ -208,6 +218,8 @@ fn explained(ui: &mut egui::Ui, tools: &WayTools<'_>, found: &FoundWays, row: Wa
                 count_text(found.ways.about().objects),
                 bytes_text(step.reached.bytes)
             ));
+            let kept = 100.0 * found.ways.kept_share(step.keeps);
+            ui.label(format!("They keep {} alive, {kept:.0} % of what the whole group does", bytes_text(step.keeps)));
             ui.label(format!("Retains {}: what would be freed if all of them were", bytes_text(step.retained.bytes)));
             if step.again > 0 {
                 ui.label(format!("{} more objects of types on the way lie between", count_text(step.again)));
@@ -220,9 +232,10 @@ fn explained(ui: &mut egui::Ui, tools: &WayTools<'_>, found: &FoundWays, row: Wa
             let root = &found.ways.steps[at].roots[root];
             ui.label(RichText::new(&root.text).strong());
             ui.label(format!(
-                "Holds {} objects of this step; {} objects of the group are reached from there",
+                "Holds {} objects of this step; {} objects of the group are reached from there, and keep {} alive",
                 count_text(root.held),
-                count_text(root.reached.objects)
+                count_text(root.reached.objects),
+                bytes_text(root.keeps)
             ));
         }
         WayRow::LeftOut(_) => {

@@ -11,7 +11,7 @@ pub use shares::{SampledShare, SampledShares, sampled_shares};
 use super::objects::top_parameter;
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::group::registry;
-use crate::tabular::{bytes_text, count_text};
+use crate::tabular::{bytes_text, count_text, several};
 use crate::timeline::Source;
 use memory_city_formats::sampled::{SampledAllocations, SampledAmount, SampledChange, SampledGroup, SampledObject};
 use memory_city_heap::error::Result;
@@ -223,10 +223,12 @@ fn answers(sites: &[SampledSite], times: &[usize], words: &MomentWords) -> Vec<S
         })
         .collect();
     if leaking.len() > MOST_NAMED {
-        answers.push(match leaking.len() - MOST_NAMED {
-            1 => "1 more place does; it comes first in the table".to_owned(),
-            more => format!("{more} more places do; they come first in the table"),
-        });
+        let more = (leaking.len() - MOST_NAMED) as u64;
+        answers.push(several(
+            more,
+            "more place does; it comes first in the table",
+            "more places do; they come first in the table",
+        ));
     }
     if answers.is_empty() {
         answers.push(match times.len() {

@@ -143,7 +143,7 @@ impl JsonReferences {
         };
         let (incoming, outgoing) = (list(incoming, true), list(outgoing, false));
         let roots = self.roots(maps, timeline, node);
-        Some(ReferenceMap { incoming, outgoing, internal: map.internal, roots })
+        Some(ReferenceMap { incoming, outgoing, internal: map.internal, weak: (0, 0), roots })
     }
 
     /// All that is known of a time.

@@ -4,9 +4,9 @@ use super::super::legend::{Gradient, Legend, Mark};
 use super::super::values::Values;
 use super::{ColourScale, each, text};
 
-/// Gray (#D1D1D1) over rose (#B0688E) to plum (#4A1040).
+/// Gray (#D1D1D1) over rose (#B0688E) to plum (#983058).
 const AMOUNT: [[f32; 3]; 3] =
-    [[0.637597, 0.637597, 0.637597], [0.434154, 0.138432, 0.270498], [0.068478, 0.005182, 0.051269]];
+    [[0.637597, 0.637597, 0.637597], [0.434154, 0.138432, 0.270498], [0.313989, 0.029557, 0.097587]];
 
 /// The scale of metric `id`, which stands in `values` if the trees have it.
 pub(super) fn amounts(values: &Values<'_>, id: &str, title: &str) -> ColourScale {

@@ -1,16 +1,18 @@
 //! More or less than at the base: teal for less, gray for the same, orange and red for more. The scale is the largest
-//! difference between any two times, so it is the same whatever is compared with what, and swapping base and time mirrors it.
+//! difference between any two times, and 5 % of the heap at least, so it is the same whatever is compared with what, and swapping base and
+//! time mirrors it.
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::values::Values;
 use super::palette::LESS_AND_MORE;
 use super::{ColourMode, ColourScale, difference, each, metric_name, since};
+use memory_city_analysis::analyses;
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
         id: "change",
         title: "More or less",
-        explanation: "More or less than at the base: teal is less, gray the same, orange and red more",
+        explanation: "More or less than at the base: teal is less, gray the same, orange and red more; the ends are at least 5 % of the heap",
         measures: true,
         metric: None,
         scale,
@@ -23,7 +25,9 @@ fn place(share: f64) -> f64 {
 }
 
 fn scale(values: &Values<'_>) -> ColourScale {
-    let most = values.max_difference();
+    let largest = values.max_difference();
+    // A floor: where all differences are little against the heap, nothing is red or teal.
+    let most = analyses::growth_scale(values.timeline, values.metric(), largest);
     let mark = |share: f64| {
         let value = most as f64 * share;
         Mark { position: place(share) as f32, value, text: difference(values, value.round() as i64) }
@@ -32,7 +36,8 @@ fn scale(values: &Values<'_>) -> ColourScale {
         0 => vec![Mark { position: 0.5, value: 0.0, text: "nothing is different".to_owned() }],
         _ => [-1.0, 0.0, 1.0].map(mark).to_vec(),
     };
-    let title = format!("More or less {}, {}", since(values), metric_name(values));
+    let floor = if most > largest { ", ends: 5 % of the heap" } else { "" };
+    let title = format!("More or less {}, {}{floor}", since(values), metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::diverging(&LESS_AND_MORE), marks },
         position: each(move |_, sample| match sample.growth() {

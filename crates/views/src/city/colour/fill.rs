@@ -4,9 +4,9 @@ use super::super::legend::{Gradient, Legend, Mark};
 use super::super::values::Values;
 use super::{ColourMode, ColourScale, each, metric_name};
 
-/// Green (#0B4F4A, #1FA187) where little is left of what there was, gray (#D1D1D1) at the most there ever is.
+/// Green (#0B4F4A, #2E7E14) where little is left of what there was, gray (#D1D1D1) at the most there ever is.
 const FILL: [[f32; 3]; 3] =
-    [[0.003347, 0.078187, 0.068478], [0.013702, 0.356400, 0.242281], [0.637597, 0.637597, 0.637597]];
+    [[0.003347, 0.078187, 0.068478], [0.027321, 0.208637, 0.006995], [0.637597, 0.637597, 0.637597]];
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {

@@ -4,12 +4,13 @@ use super::super::legend::{Gradient, Legend, Mark};
 use super::super::mapping::GROWTH;
 use super::super::values::Values;
 use super::{ColourMode, ColourScale, each, metric_name, text};
+use memory_city_analysis::analyses;
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
         id: "overall",
         title: "Overall growth",
-        explanation: "How much each group grows from the first state to the last, at every time the same: gray, orange, red",
+        explanation: "How much each group grows from the first state to the last, at every time the same: gray, orange, red; red is at least 5 % of the heap",
         measures: true,
         metric: None,
         scale,
@@ -18,7 +19,9 @@ pub(super) fn mode() -> ColourMode {
 
 fn scale(values: &Values<'_>) -> ColourScale {
     let values = values.since(0);
-    let most = values.max_growth();
+    let largest = values.max_growth();
+    // A floor: where all growth is little against the heap, nothing is red.
+    let most = analyses::growth_scale(values.timeline, values.metric(), largest);
     let mark = |share: f64| {
         let value = most as f64 * share;
         let text =
@@ -29,7 +32,8 @@ fn scale(values: &Values<'_>) -> ColourScale {
         0 => vec![Mark { position: 0.0, value: 0.0, text: "nothing grows".to_owned() }],
         _ => [0.0, 0.5, 1.0].map(mark).to_vec(),
     };
-    let title = format!("Growth from first to last, {}", metric_name(&values));
+    let floor = if most > largest { ", red: 5 % of the heap" } else { "" };
+    let title = format!("Growth from first to last, {}{floor}", metric_name(&values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         position: each(move |values, sample| {

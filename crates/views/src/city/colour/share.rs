@@ -5,9 +5,9 @@ use super::super::legend::{Gradient, Legend, Mark};
 use super::super::values::{Sample, Values};
 use super::{ColourMode, ColourScale, each, metric_name};
 
-/// Gray (#D1D1D1), and two greens that get darker (#1FA187, #0B4F4A).
+/// Gray (#D1D1D1), and two greens that get darker (#2E7E14, #0B4F4A).
 const SHARE: [[f32; 3]; 3] =
-    [[0.637597, 0.637597, 0.637597], [0.013702, 0.356400, 0.242281], [0.003347, 0.078187, 0.068478]];
+    [[0.637597, 0.637597, 0.637597], [0.027321, 0.208637, 0.006995], [0.003347, 0.078187, 0.068478]];
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {

@@ -165,7 +165,7 @@ proptest! {
             for list in [&mut outgoing, &mut incoming] {
                 list.sort_by(|a, b| (b.referencing, b.referenced).cmp(&(a.referencing, a.referenced)).then(a.other.cmp(&b.other)));
             }
-            ReferenceMap { incoming, outgoing, internal: 0, roots: vec![(timeline.name(node).to_owned(), 3)] }
+            ReferenceMap { incoming, outgoing, internal: 0, weak: (0, 0), roots: vec![(timeline.name(node).to_owned(), 3)] }
         };
         let mut out = Vec::new();
         let ask = |t: usize| Ok((t == 0).then(|| all.clone()));

@@ -5,7 +5,7 @@ use super::{GroupingArgs, with_progress};
 use clap::Args;
 use memory_city::opening;
 use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow};
-use memory_city_analysis::timeline::{ClosureMetric, Source, title_of};
+use memory_city_analysis::timeline::{ClosureMetric, Metric, Source, title_of};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
@@ -63,7 +63,7 @@ fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<Warning>> {
     }
     let times = thinned(timeline.times(), args.times as usize);
     let warnings = source.warnings();
-    let mut says = what_leaks(&source, progress)?;
+    let mut says = if args.grouped.churn { Vec::new() } else { what_leaks(&source, progress)? };
     if times.len() < timeline.times() {
         says.push(format!("{} of {} points in time, at equal distances.", times.len(), timeline.times()));
     }
@@ -84,13 +84,13 @@ fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<Warning>> {
     Ok(warnings)
 }
 
-/// What grows without end, in sentences; none where the input cannot tell.
+/// What grows without end, in sentences; of trees alone, which do not say what keeps what, which group grows most.
 fn what_leaks(source: &Source, progress: &Progress) -> Result<Vec<String>> {
     let leak = AnalysisRegistry::built_in().get("leak")?;
     let description = leak.describe();
     let window = TimeWindow::whole(source.timeline());
     if description.check(source, window).is_err() {
-        return Ok(Vec::new());
+        return Ok(vec![analyses::verdict(source.timeline(), Metric::Bytes).text]);
     }
     let found = analyses::run(&*leak, source, window, &Arguments::defaults(&description), progress)?;
     Ok(found.answers.iter().map(|line| line.trim().to_owned()).collect())

@@ -104,6 +104,8 @@ pub enum Action {
     ShowOwner,
     /// What leaks, shown or put away.
     Finding,
+    /// Another of the places that grow, where there are several.
+    NextPlace,
     /// The inspector, on what is selected.
     Inspect,
     /// Back to what was looked at before in the inspector.
@@ -211,6 +213,7 @@ pub const BINDINGS: &[Binding] = &[
         "Show what leaks: group by owner, and fly to the place that fills up",
     ),
     bind(Action::Finding, &[KeyCode::KeyH], "H", "Show or hide the card that says what leaks"),
+    alt(bind(Action::NextPlace, &[KeyCode::KeyO], "Alt+O", "The next place that leaks, where there are several; O shows it")),
     control(bind(
         Action::Groupings,
         &[KeyCode::KeyG],
@@ -416,6 +419,7 @@ mod tests {
             Action::Back,
             Action::ShowOwner,
             Action::Finding,
+            Action::NextPlace,
             Action::Groupings,
             Action::Mark,
             Action::Palette,

@@ -173,10 +173,8 @@ impl OpenDocument {
     /// A node by key, or by name where only one (or one that clearly grows most) has it.
     pub fn find(&self, key: &str) -> Option<NodeId> {
         let metric = self.made_with.metric_in(&self.timeline);
-        self.timeline.find(key).or_else(|| {
-            let named = self.timeline.nodes().filter(|&n| self.timeline.name(n) == key);
-            named.max_by_key(|&n| self.timeline.growth(n, metric))
-        })
+        let by_key = self.source.find(key);
+        by_key.or_else(|| self.timeline.called(key).max_by_key(|&n| self.timeline.growth(n, metric)))
     }
 }
 

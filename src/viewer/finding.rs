@@ -22,14 +22,13 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::{Progress, Snapshot};
 use std::sync::Arc;
 
-/// The analysis that answers, and its table.
-/// The analysis that finds it.
+/// The analysis that finds it, and its table.
 pub const ANALYSIS: &str = "leak";
 const TABLE: &str = "leaks";
 /// The grouping in which each place is a node.
 const OWNERS: &str = "owner";
 
-/// The place where most accumulates, in words.
+/// A place that accumulates, in words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeakPlace {
     /// Who owns what grows.
@@ -50,6 +49,8 @@ pub struct LeakPlace {
     pub path: Option<String>,
     /// Its key when grouped by owner.
     pub owner: String,
+    /// Which of all places it is: 0 for the one where most accumulates.
+    pub number: usize,
     /// How many more places there are.
     pub others: u64,
     /// What a person must know about it.
@@ -175,13 +176,27 @@ impl Finding {
         let description = analysis.describe();
         let window = TimeWindow::whole(source.timeline());
         if description.check(source, window).is_ok() {
-            let found = analyses::run(&*analysis, source, window, &Arguments::defaults(&description), progress);
-            self.known = known(Ok(Ok(found?)));
+            let found = analyses::run(&*analysis, source, window, &Arguments::defaults(&description), progress)?;
+            self.findings = Some(Arc::new(found.clone()));
+            self.known = known(Ok(Ok(found)));
         }
         if selected {
             self.make_room();
         }
         Ok(())
+    }
+
+    /// Tells of the next of several places, behind the last of the first again. Returns what it tells, where there is another.
+    fn turn(&mut self) -> Option<&LeakPlace> {
+        let (FindingState::Leaks(leak), Some(findings)) = (&mut self.known, &self.findings) else { return None };
+        let next = LeakPlace::of(findings, leak.number + 1).or_else(|| LeakPlace::of(findings, 0))?;
+        if next.number == leak.number {
+            return None;
+        }
+        let (notes, until) = (std::mem::take(&mut leak.notes), leak.until);
+        **leak = LeakPlace { notes, until, ..next };
+        (self.hidden, self.folded) = (false, false);
+        Some(leak)
     }
 
     /// Whether a place is about to be shown.
@@ -213,10 +228,10 @@ impl Finding {
 }
 
 impl LeakPlace {
-    /// The first place that the analysis names.
-    fn of(findings: &Findings) -> Option<LeakPlace> {
+    /// One of the places that the analysis names.
+    fn of(findings: &Findings, number: usize) -> Option<LeakPlace> {
         let table = findings.tables.iter().find(|table| table.header.id == TABLE)?;
-        let row = table.rows.first()?;
+        let row = table.rows.get(number)?;
         let cell = |id: &str| table.header.column(id).and_then(|at| row.cells.get(at));
         let text = |id: &str| match (table.header.column(id), cell(id)) {
             (Some(at), Some(cell)) if *cell != Cell::Empty => cell.text(table.header.columns[at].kind),
@@ -252,6 +267,7 @@ impl LeakPlace {
             share: if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 },
             path: Some(text("path")).filter(|path| !path.is_empty()),
             owner: text("owner"),
+            number,
             others: table.rows.len() as u64 - 1 + left_out,
             notes: findings.notes.clone(),
             since: time("since").zip(time("grown_at")),
@@ -284,7 +300,7 @@ pub fn owners_offered(source: &Source) -> std::result::Result<(), String> {
 
 fn known(outcome: std::result::Result<Result<Findings>, String>) -> FindingState {
     match outcome {
-        Ok(Ok(findings)) => match LeakPlace::of(&findings) {
+        Ok(Ok(findings)) => match LeakPlace::of(&findings, 0) {
             Some(leak) => FindingState::Leaks(Box::new(leak)),
             None => {
                 FindingState::Healthy(findings.answers.first().cloned().unwrap_or_else(|| "Nothing grows.".to_owned()))
@@ -389,6 +405,10 @@ fn act(
                 }
             },
             Action::Finding => (finding.hidden, finding.folded) = (!finding.hidden, false),
+            Action::NextPlace => match finding.turn() {
+                Some(leak) => tracing::debug!("leak: {}", leak.place),
+                None => notices.tell("No other place is known that leaks"),
+            },
             _ => {}
         }
     }
@@ -474,7 +494,7 @@ mod tests {
 
     #[test]
     fn the_first_place_is_told_and_what_is_not_known_left_out() {
-        let leak = LeakPlace::of(&findings()).expect("a place");
+        let leak = LeakPlace::of(&findings(), 0).expect("a place");
         assert_eq!(leak.place, "Registry.persons › ArrayList");
         assert_eq!(leak.counts, (String::new(), "48,000".into()));
         assert_eq!((leak.share, leak.others, leak.path), (0.87, 2, None));
@@ -490,8 +510,32 @@ mod tests {
             table.header.columns.push(Column::new(id, id, CellKind::Number(Unit::Objects), ""));
             table.rows[0].cells.push(Cell::Number(entries));
         }
-        let leak = LeakPlace::of(&findings).expect("a place");
+        let leak = LeakPlace::of(&findings, 0).expect("a place");
         assert_eq!(leak.counts, ("300".into(), "24,000".into()));
+    }
+
+    /// One place after the other, and then the first again; what was hidden comes back. Of one place there is no other.
+    #[test]
+    fn places_are_told_one_after_the_other() {
+        let mut findings = findings();
+        let mut second = findings.tables[0].rows[0].clone();
+        second.cells[0] = Cell::Text("Sessions.open".into());
+        let of = |findings: &Findings| Finding {
+            known: known(Ok(Ok(findings.clone()))),
+            findings: Some(Arc::new(findings.clone())),
+            hidden: true,
+            ..Finding::default()
+        };
+        assert!(of(&findings).turn().is_none());
+        findings.tables[0].rows.push(second);
+        let mut finding = of(&findings);
+        let told: Vec<(usize, String)> =
+            (0..3).filter_map(|_| finding.turn().map(|leak| (leak.number, leak.place.clone()))).collect();
+        let (first, second) = ("Registry.persons › ArrayList".to_owned(), "Sessions.open".to_owned());
+        assert_eq!(told, [(1, second.clone()), (0, first), (1, second)]);
+        assert!(!finding.is_hidden());
+        let Some(FindingState::Leaks(leak)) = finding.shown() else { panic!("a place") };
+        assert_eq!((leak.others, leak.notes.len()), (3, 1));
     }
 
     #[test]

@@ -328,3 +328,27 @@ impl Plugin for ComparisonPlugin {
             .add_systems(Update, (come_back, show_view).in_set(Stage::Act));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times of one input are none of another; those that the first is opened with were asked for.
+    #[test]
+    fn what_was_compared_in_one_input_is_not_carried_to_another() {
+        let mut app = App::new();
+        app.init_resource::<Document>().init_resource::<OpenComparison>().init_resource::<Settings>();
+        app.add_observer(opened);
+        let look = |app: &App| {
+            let settings = app.world().resource::<Settings>();
+            (settings.base, settings.window, settings.colour.clone())
+        };
+        let mut settings = app.world_mut().resource_mut::<Settings>();
+        settings.compare_with(Some(3));
+        settings.window = Some((1, 4));
+        app.world_mut().trigger(Opened);
+        assert_eq!(look(&app), (Some(3), Some((1, 4)), "change".to_owned()));
+        app.world_mut().trigger(Opened);
+        assert_eq!(look(&app), (None, None, "growth".to_owned()));
+    }
+}

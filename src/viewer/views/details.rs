@@ -94,7 +94,7 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     let timeline = Arc::clone(&tools.timeline);
     let time = tools.time;
     if tools.selection.nodes().len() > 1 {
-        several(ui, tools);
+        together(ui, tools);
     }
     theme::heading(ui, &timeline.role(node).to_uppercase());
     ui.horizontal(|ui| {
@@ -176,7 +176,7 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
 const MOST_COLUMNS: usize = 4;
 
 /// Several groups as one: their sums, without counting what lies in another selected group twice.
-fn several(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
+fn together(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     let timeline = &tools.timeline;
     let nodes = tools.selection.nodes();
     let tops = tools.selection.outermost(timeline);

@@ -4,7 +4,7 @@
 use crate::viewer::action::Action;
 use crate::viewer::keys;
 use memory_city_analysis::analyses::named_cut;
-use memory_city_analysis::ownership::{Freed, GroupWays, PathEnd, WayKind, WayQuestion, WayStep};
+use memory_city_analysis::ownership::{Freed, GroupWays, PathEnd, RootStep, WayKind, WayQuestion, WayStep};
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::KeepRules;

@@ -344,17 +344,20 @@ fn about(heap: &HeapState, o: ObjectId) -> Option<(String, u64)> {
 
 /// Of cleaners and finalizers that the VM lists until what they watch is gone, all of which is alive: that is what to look at, not the list.
 fn watched(heap: &HeapState, history: &OwnerHistory, point: &Accumulation) -> Option<String> {
-    let place = match &point.elements {
-        Elements::Below(below) if below.len() == 1 => below[0],
-        Elements::Own => point.place,
-        _ => return None,
+    // They are the elements, or what these hang on: a cleaner has an action.
+    let places = match &point.elements {
+        Elements::Below(below) if below.len() == 1 => vec![below[0], point.place],
+        Elements::Below(_) | Elements::Own => vec![point.place],
+        Elements::Larger => return None,
     };
-    let o = history.places()[place as usize].largest().map(|(o, _)| o)?;
+    let is_of_vm = |of: TypeId| {
+        let name = &heap.types()[of.0 as usize].name;
+        ["java.lang.ref.", "jdk.internal.ref."].iter().any(|of| name.starts_with(of))
+    };
+    let largest = places.into_iter().filter_map(|place| history.places()[place as usize].largest());
+    let o = largest.map(|(o, _)| o).find(|&o| is_of_vm(heap.type_of(o)) && heap.referents().holds(o))?;
     let of = heap.type_of(o);
     let name = &heap.types()[of.0 as usize].name;
-    if !["java.lang.ref.", "jdk.internal.ref."].iter().any(|of| name.starts_with(of)) {
-        return None;
-    }
     let (mut all, mut alive) = (0u64, 0u64);
     for referent in heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of) {
         let waits = matches!(referent.strength, Strength::Phantom | Strength::Finalizer);
@@ -365,7 +368,7 @@ fn watched(heap: &HeapState, history: &OwnerHistory, point: &Accumulation) -> Op
     Some(format!(
         "{} holds {} {name} (+{}) for as long as what they watch is alive, most often {about}: they are no leak of their own.",
         place_text(history, point.place),
-        count_text(point.count.1),
+        count_text(all),
         bytes_text(point.bytes.1.saturating_sub(point.bytes.0)),
     ))
 }

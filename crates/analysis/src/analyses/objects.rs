@@ -40,7 +40,7 @@ pub(super) fn group(document: &Source, key: &str) -> Result<NodeId> {
         return Ok(node);
     }
     let timeline = document.timeline();
-    let named: Vec<NodeId> = timeline.nodes().filter(|&node| is_called(timeline, node, key)).collect();
+    let named: Vec<NodeId> = timeline.called(key).collect();
     let unusable = |what, such_as: String| Error::Unusable {
         what,
         remedy: format!(
@@ -55,15 +55,6 @@ pub(super) fn group(document: &Source, key: &str) -> Result<NodeId> {
             Err(unusable(format!("There are {} groups {key}", count_text(named.len() as u64)), timeline.key(first)))
         }
     }
-}
-
-/// Whether a node has this name, by itself or with those above it, as classes have with their packages.
-fn is_called(timeline: &Timeline, node: NodeId, name: &str) -> bool {
-    if !name.ends_with(timeline.name(node)) {
-        return false;
-    }
-    let path: Vec<&str> = timeline.path(node).into_iter().map(|n| timeline.name(n)).collect();
-    timeline.name(node) == name || path.join(".") == name
 }
 
 /// The key of a group that might have been meant, by the last of its names; of the one with most bytes where none is like that.

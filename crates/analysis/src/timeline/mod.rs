@@ -241,6 +241,15 @@ impl Timeline {
         })
     }
 
+    /// The nodes that have a name, by itself or with those above it, as classes have with their packages (`java.util.LinkedList`).
+    pub fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = NodeId> + 'a {
+        let whole = |node: NodeId| self.path(node).into_iter().map(|n| self.name(n)).collect::<Vec<_>>().join(".");
+        let is_called = move |&node: &NodeId| {
+            name.ends_with(self.name(node)) && (self.name(node) == name || whole(node) == name)
+        };
+        self.nodes().filter(is_called)
+    }
+
     /// The child with a role and name.
     pub fn child(&self, parent: NodeId, role: &str, name: &str) -> Option<NodeId> {
         let find = |name: &str| {

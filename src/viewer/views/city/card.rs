@@ -259,6 +259,7 @@ fn banner(
                 go(ui, open, going, asked);
                 let button = egui::Button::new(quiet("More".to_owned())).frame(false);
                 more = ui.add(button).on_hover_text("All that is known of it").clicked();
+                next(ui, leak, asked);
             });
         });
     });
@@ -302,6 +303,7 @@ fn card(
         ui.horizontal(|ui| {
             go(ui, open, going, asked);
             share(ui, leak.share);
+            next(ui, leak, asked);
             less = ui.add(egui::Button::new(quiet("Less".to_owned())).frame(false)).clicked();
         });
         if leak.others > 0 {
@@ -389,6 +391,14 @@ fn go(ui: &mut egui::Ui, open: &OpenDocument, going: bool, asked: &mut Vec<Actio
     let response = ui.add_enabled(offered.is_ok() && !going, button).on_hover_text(Action::ShowOwner.tooltip());
     if response.on_disabled_hover_text(offered.err().unwrap_or_default()).clicked() {
         asked.push(Action::ShowOwner);
+    }
+}
+
+/// The way to the next place, where there are several.
+fn next(ui: &mut egui::Ui, leak: &LeakPlace, asked: &mut Vec<Action>) {
+    let button = || egui::Button::new(quiet("Next".to_owned())).frame(false);
+    if leak.others > 0 && ui.add(button()).on_hover_text(Action::NextPlace.tooltip()).clicked() {
+        asked.push(Action::NextPlace);
     }
 }
 

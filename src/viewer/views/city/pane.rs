@@ -89,8 +89,8 @@ fn ends(canvas: &labels::Canvas<'_>, shown: &ShownCones) -> [Option<egui::Rect>;
     tags
 }
 
-/// What the names were collected for: the layout, the time, the scale of heights, and which are wanted.
-type WrittenFor = (u64, usize, u32, labels::Wanted);
+/// What the names were collected for: the layout, the time, and which are wanted.
+type WrittenFor = (u64, usize, labels::Wanted);
 
 impl CityPane {
     /// What is named at a point of the window.
@@ -389,9 +389,9 @@ impl Names<'_> {
             roots,
         };
         let pane = &mut *self.pane;
-        let written_for = (city.layout, time, heights.to_bits(), wanted);
+        let written_for = (city.layout, time, wanted);
         if pane.written.as_ref().is_none_or(|(of, _)| *of != written_for) {
-            let labels = labels::collect(city, &standing, &written_for.3);
+            let labels = labels::collect(city, &standing, &written_for.2);
             pane.written = Some((written_for, labels));
             pane.writings += 1;
         }

@@ -213,7 +213,12 @@ pub const BINDINGS: &[Binding] = &[
         "Show what leaks: group by owner, and fly to the place that fills up",
     ),
     bind(Action::Finding, &[KeyCode::KeyH], "H", "Show or hide the card that says what leaks"),
-    alt(bind(Action::NextPlace, &[KeyCode::KeyO], "Alt+O", "The next place that leaks, where there are several; O shows it")),
+    alt(bind(
+        Action::NextPlace,
+        &[KeyCode::KeyO],
+        "Alt+O",
+        "The next place that leaks, where there are several; O shows it",
+    )),
     control(bind(
         Action::Groupings,
         &[KeyCode::KeyG],

@@ -244,9 +244,8 @@ impl Timeline {
     /// The nodes that have a name, by itself or with those above it, as classes have with their packages (`java.util.LinkedList`).
     pub fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = NodeId> + 'a {
         let whole = |node: NodeId| self.path(node).into_iter().map(|n| self.name(n)).collect::<Vec<_>>().join(".");
-        let is_called = move |&node: &NodeId| {
-            name.ends_with(self.name(node)) && (self.name(node) == name || whole(node) == name)
-        };
+        let is_called =
+            move |&node: &NodeId| name.ends_with(self.name(node)) && (self.name(node) == name || whole(node) == name);
         self.nodes().filter(is_called)
     }
 

@@ -42,7 +42,8 @@ pub(super) fn of(leak: &LeakPlace, timeline: &Timeline, since: Option<usize>) ->
         }
         false => {
             let rest = format!("{share} of all growth{of_heap}{since}");
-            let which = if leak.others > 0 { format!(" ({} of {})", leak.number + 1, leak.others + 1) } else { String::new() };
+            let which =
+                if leak.others > 0 { format!(" ({} of {})", leak.number + 1, leak.others + 1) } else { String::new() };
             (format!("{place} grows{which}"), format!("{}, {rest}", leak.growth), rest)
         }
     };

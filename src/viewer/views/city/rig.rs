@@ -4,6 +4,7 @@
 use bevy::prelude::*;
 use bevy_egui::egui;
 use glam::{Mat4, Vec2, Vec3};
+use memory_city_views::city::CITY_SIZE;
 use memory_city_views::city::camera::{self, CameraPose, CityInView, Lens, Navigation, ViewSide};
 
 pub const FIELD_OF_VIEW: f32 = 0.55;
@@ -169,7 +170,9 @@ impl CameraRig {
 
     /// What heights are multiplied by.
     pub(super) fn heights(&self) -> f32 {
-        1.0 + (PLAN_HEIGHTS - 1.0) * self.flat
+        // The nearer the flatter: roofs lie as little above the ground in the picture however near somebody goes.
+        let flat = PLAN_HEIGHTS * (self.pose.eye.y / CITY_SIZE as f32).clamp(1e-3, 1.0);
+        1.0 + (flat - 1.0) * self.flat
     }
 
     /// Whether a view of the whole city is shown.
@@ -545,7 +548,7 @@ mod tests {
                 (ndc + Vec2::ONE) / 2.0 * rig.area().1
             };
             // The scale of the ground, by its corners.
-            let half = memory_city_views::city::CITY_SIZE / 2.0;
+            let half = CITY_SIZE / 2.0;
             let (low, high) = (at(-half, 0.0, -half), at(half, 0.0, half));
             let scale = (high - low) / (2.0 * half) as f32;
             assert!((scale.x - scale.y).abs() < 1e-3 * scale.x && scale.x > 0.0, "{scale}");
@@ -556,8 +559,9 @@ mod tests {
                 for (x, z) in [(p.cell.x, p.cell.y), (p.cell.x + p.cell.w, p.cell.y + p.cell.h)] {
                     let wanted = low + scale * Vec2::new((x + half) as f32, (z + half) as f32);
                     let off = at(x, roof, z).distance(wanted);
-                    // Roofs lie a little above the ground: of the part of it that is in the picture next to nothing.
-                    assert!(off < 0.01 * (high.x - low.x) * near.max(0.1), "plot {plot}: {off} points off");
+                    // Roofs lie a little above the ground, which shows the more the further from the middle of the picture.
+                    let from_middle = wanted.distance(rig.area().1 / 2.0).max(100.0);
+                    assert!(off < 0.015 * from_middle, "plot {plot}: {off} points off, {near}");
                     compared += 1;
                 }
             }

@@ -146,8 +146,9 @@ impl Analysis for Leak {
         let (window, grew) = (TimeWindow { from, to }, times.len() > 1);
         let mut points = accumulations(history, rules);
         if points.len() > 1 {
-            let (heap, _) = heaps.dominators(window.to, keep, progress)?;
-            let watching: Vec<Option<String>> = points.iter().map(|point| watched(&heap, history, point)).collect();
+            let (heap, dominators) = heaps.dominators(window.to, keep, progress)?;
+            let watching: Vec<Option<String>> =
+                points.iter().map(|point| watched(&heap, &dominators, history, point)).collect();
             // Where nothing else is left, it is what there is to say.
             if watching.iter().any(Option::is_none) {
                 let mut of_each = watching.iter();
@@ -304,6 +305,9 @@ fn example(
     }
 }
 
+/// An action keeps what it is to clear away by no more objects between.
+const MOST_OWNERS: usize = 16;
+
 /// So many of like objects are asked who refers to them.
 const ASKED: usize = 512;
 
@@ -330,10 +334,11 @@ fn typical(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
 
 /// What most objects of the type of a reference object refer to without keeping it, and how many do.
 fn about(heap: &HeapState, o: ObjectId) -> Option<(String, u64)> {
-    if !heap.referents().holds(o) {
-        return None;
-    }
-    let of = heap.type_of(o);
+    if heap.referents().holds(o) { about_type(heap, heap.type_of(o)) } else { None }
+}
+
+/// The same of a type of reference objects.
+fn about_type(heap: &HeapState, of: TypeId) -> Option<(String, u64)> {
     let mut types: BTreeMap<&str, u64> = BTreeMap::new();
     for referent in heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of) {
         *types.entry(&heap.types()[heap.type_of(referent.to).0 as usize].name).or_default() += 1;
@@ -343,7 +348,8 @@ fn about(heap: &HeapState, o: ObjectId) -> Option<(String, u64)> {
 }
 
 /// Of cleaners and finalizers that the VM lists until what they watch is gone, all of which is alive: that is what to look at, not the list.
-fn watched(heap: &HeapState, history: &OwnerHistory, point: &Accumulation) -> Option<String> {
+/// Where what they watch is alive by themselves alone, as an action that refers to what it is to clear away, it is theirs.
+fn watched(heap: &HeapState, dominators: &Dominators, history: &OwnerHistory, point: &Accumulation) -> Option<String> {
     // They are the elements, or what these hang on: a cleaner has an action.
     let places = match &point.elements {
         Elements::Below(below) if below.len() == 1 => vec![below[0], point.place],
@@ -355,16 +361,18 @@ fn watched(heap: &HeapState, history: &OwnerHistory, point: &Accumulation) -> Op
         ["java.lang.ref.", "jdk.internal.ref."].iter().any(|of| name.starts_with(of))
     };
     let largest = places.into_iter().filter_map(|place| history.places()[place as usize].largest());
-    let o = largest.map(|(o, _)| o).find(|&o| is_of_vm(heap.type_of(o)) && heap.referents().holds(o))?;
-    let of = heap.type_of(o);
+    let of = largest.map(|(o, _)| heap.type_of(o)).find(|&of| is_of_vm(of))?;
     let name = &heap.types()[of.0 as usize].name;
+    let owners = |o: ObjectId| std::iter::successors(dominators.owner(o), |&up| dominators.owner(up)).take(MOST_OWNERS);
     let (mut all, mut alive) = (0u64, 0u64);
     for referent in heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of) {
         let waits = matches!(referent.strength, Strength::Phantom | Strength::Finalizer);
         all += 1;
-        alive += u64::from(waits && heap.is_reachable(referent.to));
+        let by_itself = || owners(referent.to).any(|owner| owner == referent.from);
+        alive += u64::from(waits && heap.is_reachable(referent.to) && !by_itself());
     }
-    let (about, _) = about(heap, o).filter(|_| 10 * alive >= 9 * all.max(1))?;
+    // The first of a list may watch nothing.
+    let (about, _) = about_type(heap, of).filter(|_| 10 * alive >= 9 * all.max(1))?;
     Some(format!(
         "{} holds {} {name} (+{}) for as long as what they watch is alive, most often {about}: they are no leak of their own.",
         place_text(history, point.place),

@@ -13,16 +13,16 @@ const NOTHING: u32 = u32::MAX;
 const CHECKED: usize = 1 << 16;
 
 /// The objects of a set, numbered in their order.
-pub(super) struct Numbered<'a> {
+pub(super) struct ObjectNumbers<'a> {
     set: &'a BitSet,
     /// Of each word of the set how many come before it.
     before: Vec<u32>,
     count: u32,
 }
 
-impl<'a> Numbered<'a> {
+impl<'a> ObjectNumbers<'a> {
     /// Time and memory: 4 bytes for each 64 objects of the heap.
-    pub fn new(set: &'a BitSet) -> Numbered<'a> {
+    pub fn new(set: &'a BitSet) -> ObjectNumbers<'a> {
         let mut count = 0;
         let before = |word: &u64| {
             let before = count;
@@ -30,7 +30,7 @@ impl<'a> Numbered<'a> {
             before
         };
         let before = set.as_words().iter().map(before).collect();
-        Numbered { set, before, count }
+        ObjectNumbers { set, before, count }
     }
 
     /// How many there are.
@@ -49,7 +49,7 @@ impl<'a> Numbered<'a> {
 /// Of each object of a group its own bytes and those of all that it alone keeps alive, but what others of the group below it keep:
 /// together no more than what the group retains.
 pub(crate) struct KeptByEach<'a> {
-    numbers: Numbered<'a>,
+    numbers: ObjectNumbers<'a>,
     bytes: Vec<u64>,
     /// Of all of them.
     pub total: u64,
@@ -61,7 +61,7 @@ impl<'a> KeptByEach<'a> {
     /// # Errors
     /// When cancelled.
     pub fn new(group: &'a BitSet, owners: &Dominators, progress: &Progress) -> Result<KeptByEach<'a>> {
-        let numbers = Numbered::new(group);
+        let numbers = ObjectNumbers::new(group);
         let mut bytes = vec![0u64; numbers.count() as usize];
         // Of each object the nearest of the group on the way up, itself included.
         let mut nearest = vec![NOTHING; 64 * group.as_words().len()];

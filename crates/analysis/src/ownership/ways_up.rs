@@ -4,7 +4,7 @@
 //! May not: know what is asked of them.
 
 use super::keeping::KeeperGraph;
-use super::kept_by_each::Numbered;
+use super::kept_by_each::ObjectNumbers;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
@@ -44,7 +44,7 @@ impl WaysUp {
             }
         }
         // Numbers by address, without those that are on no way: what is kept of each is a column as long as these are many.
-        let numbers = Numbered::new(&on);
+        let numbers = ObjectNumbers::new(&on);
         let (count, number) = (numbers.count(), |o: ObjectId| numbers.of(o));
         // What each keeps, as the first of it and the next beside each; behind all others what nothing keeps.
         let mut first = vec![NOTHING; count as usize + 1];

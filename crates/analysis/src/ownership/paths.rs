@@ -144,7 +144,7 @@ pub(crate) fn paths(
         let expander = Expander::new(keeping, &class_objects, &anchors, group)
             .by_fields(known)
             .weighing(limits.by_bytes, kept)
-            .as_chain(limits.only_strongest);
+            .only_strongest(limits.only_strongest);
         steps = one_round(expander, heap, group, limits, progress)?;
         let pairs = steps.iter().flat_map(|step: &MergedStep| step.references.iter().copied());
         if !fields.ask(pairs, names, progress)? || !limits.by_field || round + 1 == ROUNDS {

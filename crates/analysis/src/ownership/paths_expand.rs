@@ -125,7 +125,7 @@ impl<'a> Expander<'a> {
     }
 
     /// Whether the strongest step alone is asked for at each fork.
-    pub fn as_chain(self, only_strongest: bool) -> Expander<'a> {
+    pub fn only_strongest(self, only_strongest: bool) -> Expander<'a> {
         let is_chain = only_strongest && self.keeping.has_one_keeper_each();
         Expander { is_chain, ..self }
     }

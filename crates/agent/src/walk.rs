@@ -19,8 +19,9 @@ pub(crate) const FIRST: u64 = 1_000_000_000;
 const SLOW: u64 = 150 << 20;
 /// The first walk is put off where it might take longer than this, nanoseconds.
 const AT_ONCE: u64 = 3_000_000_000;
-/// A dump has 25 bytes of each object besides its fields, and references of 8: of small objects it is 2 to 2.2 times as large as the heap.
-const HALVES_OF_DUMP: (u64, u64) = (9, 4);
+/// A dump has 25 bytes of each object besides its fields, and references of 8: of small objects it is 2 to 2.2 times as large as the heap. So
+/// many bytes of a dump for so many of a heap.
+const DUMP_OF_HEAP: (u64, u64) = (9, 4);
 /// Since this version the VM writes dumps in pieces, which it puts together one after the other: a piece goes when it has been copied. With
 /// few threads one has nearly all of the heap.
 const FIRST_WITH_PIECES: u32 = 22;
@@ -106,7 +107,7 @@ impl WalkSchedule {
     /// dumps of small objects take; and something to spare, as the program goes on meanwhile.
     pub(crate) fn room_needed(&self, heap: u64) -> u64 {
         let (dump, of) = match (self.last_dump, self.last_heap) {
-            (0, _) | (_, 0) => HALVES_OF_DUMP,
+            (0, _) | (_, 0) => DUMP_OF_HEAP,
             // A quarter more, since the next may be of other objects.
             (dump, heap) => (dump.saturating_add(dump / 4), heap),
         };

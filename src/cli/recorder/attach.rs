@@ -1,6 +1,6 @@
 //! `attach`: records a program that runs, and leaves it as it was.
 
-use super::session::ROUND;
+use super::session::{ROUND, SaysEnd};
 use super::{RecordingArgs, duration, jvms, library, words};
 use crate::cli::interrupt;
 use clap::Args;
@@ -92,12 +92,13 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     let left = interrupt::cancels_as_asked(&asked, || {
         std::thread::scope(|threads| {
             let leaving = threads.spawn(leave);
+            let ends = SaysEnd(&has_ended);
             loop {
                 session.look();
                 let has_told_end = session.status().is_some_and(|s| !s.ended.is_empty());
                 let ended = has_told_end || !Path::new(&format!("/proc/{pid}")).exists();
                 if ended || leaving.is_finished() {
-                    has_ended.store(true, Ordering::Relaxed);
+                    drop(ends);
                     let left = leaving.join().unwrap_or(Ok(None));
                     // What has ended meanwhile answers nobody.
                     return if ended { Ok(left.unwrap_or(None)) } else { left };

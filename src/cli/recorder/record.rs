@@ -1,6 +1,6 @@
 //! `record`: starts a program with the recorder.
 
-use super::session::{ROUND, RecordingSession};
+use super::session::{ROUND, RecordingSession, SaysEnd};
 use super::{RecordingArgs, library, words};
 use crate::cli::interrupt;
 use clap::Args;
@@ -140,9 +140,8 @@ fn follow(child: Child, session: &mut RecordingSession) -> Result<ExitStatus> {
     interrupt::cancels_as_asked(&asked, || {
         std::thread::scope(|threads| {
             threads.spawn(tell);
-            let status = look(session);
-            has_ended.store(true, Ordering::Relaxed);
-            status
+            let _ends = SaysEnd(&has_ended);
+            look(session)
         })
     })
 }

@@ -16,6 +16,7 @@ use memory_city_analysis::tabular::{bytes_text, count_text};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often it is looked after.
@@ -24,6 +25,15 @@ pub const ROUND: Duration = Duration::from_millis(50);
 const TOLD_EVERY: Duration = Duration::from_millis(500);
 /// How long the recorder has to finish after the program has ended: it may have been killed, then nothing comes.
 const LAST_WORD: Duration = Duration::from_millis(500);
+
+/// Says that something has ended when it goes, however that ends: who waits for it on another thread waits for no longer.
+pub struct SaysEnd<'a>(pub &'a AtomicBool);
+
+impl Drop for SaysEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// The recording process's side of a recording.
 pub struct RecordingSession {

@@ -14,7 +14,7 @@ use super::anchors::Anchors;
 use super::fields::{FieldNames, KnownFields, Pair};
 use super::keeping::{ClassObjects, KeeperGraph};
 use super::kept_by_each::KeptByEach;
-use super::paths_expand::{Expander, Expansion, Reached};
+use super::paths_expand::Expander;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId, RootKind, TypeId};
@@ -109,6 +109,37 @@ pub(crate) struct Paths {
     pub steps: Vec<MergedStep>,
     /// By which fields.
     pub fields: KnownFields,
+}
+
+/// What of the group is reached.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reached {
+    pub amount: Amount,
+    /// Bytes that it keeps alive; 0 where nobody asked for it.
+    pub keeps: u64,
+}
+
+/// Objects that hold those of a step, and may become one.
+pub(super) struct Candidate {
+    pub of: StepOf,
+    pub field: Option<u32>,
+    /// Ascending.
+    pub objects: Vec<ObjectId>,
+    /// Ascending, each once.
+    pub references: Vec<Pair>,
+    pub reached: Reached,
+}
+
+/// What is above a step.
+pub(super) struct Expansion {
+    /// Objects of types that are on the way already, ascending.
+    pub again: Vec<ObjectId>,
+    /// Those through which most of the group is reached first.
+    pub candidates: Vec<Candidate>,
+    pub roots: Vec<RootStep>,
+    pub more_roots: u64,
+    /// What all roots together reach.
+    pub by_roots: Reached,
 }
 
 /// References of a step up to which all of them are kept: it can be told apart by field.

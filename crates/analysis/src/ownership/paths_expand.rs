@@ -5,7 +5,7 @@ use super::fields::{KnownFields, Pair};
 use super::gathered::Gathered;
 use super::keeping::{ClassObjects, KeeperGraph};
 use super::kept_by_each::KeptByEach;
-use super::paths::{MOST_REFERENCES, MergedStep, RootStep, StepOf};
+use super::paths::{Candidate, Expansion, MOST_REFERENCES, MergedStep, Reached, RootStep, StepOf};
 use super::roots::among_equals;
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
@@ -14,37 +14,6 @@ use memory_city_heap::{Amount, BitSet, ObjectId, RootKind, TypeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
-
-/// What of the group is reached.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Reached {
-    pub amount: Amount,
-    /// Bytes that it keeps alive; 0 where nobody asked for it.
-    pub keeps: u64,
-}
-
-/// Objects that hold those of a step, and may become one.
-pub(super) struct Candidate {
-    pub of: StepOf,
-    pub field: Option<u32>,
-    /// Ascending.
-    pub objects: Vec<ObjectId>,
-    /// Ascending, each once.
-    pub references: Vec<Pair>,
-    pub reached: Reached,
-}
-
-/// What is above a step.
-pub(super) struct Expansion {
-    /// Objects of types that are on the way already, ascending.
-    pub again: Vec<ObjectId>,
-    /// Those through which most of the group is reached first.
-    pub candidates: Vec<Candidate>,
-    pub roots: Vec<RootStep>,
-    pub more_roots: u64,
-    /// What all roots together reach.
-    pub by_roots: Reached,
-}
 
 /// Where the ways down from some objects of a step (or of its recursion) begin: where its references lead, if all of them
 /// are there: an object may hold others of the step below by another field, which is another step.

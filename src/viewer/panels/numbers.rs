@@ -1,6 +1,7 @@
 //! Numbers, metrics and times as panels and views write them.
 
 use memory_city_analysis::analyses;
+use memory_city_analysis::tabular::objects_text;
 use memory_city_analysis::timeline::{Amount, Metric, TimePoint, Timeline, Unit};
 
 /// The name of a metric in a sentence: `objects`, `bytes`, `retained bytes`.
@@ -11,7 +12,7 @@ pub fn metric_name(timeline: &Timeline, metric: Metric) -> String {
 /// A number in a unit: `12,345 objects`, `1.2 MB`.
 pub fn in_unit(value: u64, unit: Unit) -> String {
     match unit {
-        Unit::Objects => format!("{} objects", analyses::count_text(value)),
+        Unit::Objects => objects_text(value),
         Unit::Bytes => analyses::bytes_text(value),
         Unit::Count => analyses::count_text(value),
         Unit::Millis => analyses::uptime_text(value),
@@ -40,7 +41,7 @@ pub fn signed_in_unit(value: i64, unit: Unit) -> String {
 
 /// Objects and bytes together.
 pub fn amounts(amount: Amount) -> String {
-    format!("{} objects, {}", analyses::count_text(amount.objects), analyses::bytes_text(amount.bytes))
+    format!("{}, {}", objects_text(amount.objects), analyses::bytes_text(amount.bytes))
 }
 
 /// When a state was taken.

@@ -7,7 +7,7 @@ use crate::viewer::owners::OwnersKnown;
 use crate::viewer::selection::Selection;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Rect, RichText, Sense};
 use memory_city_analysis::ownership::chain::GroupOwners;
-use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_analysis::tabular::{bytes_text, count_text, objects_text};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_heap::Amount;
 
@@ -61,7 +61,7 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
     }
     if found.chain.only_new {
         let which = if found.chain.by_place { "in places that grew" } else { "that came" };
-        let text = format!("Of {} objects {which} since the first time", count_text(about.objects));
+        let text = format!("Of {} {which} since the first time", objects_text(about.objects));
         ui.label(quiet(text)).on_hover_text(
             "Of traces by their birth; of recordings of all objects those that were not there then; of dumps those that are in \
              places that had fewer of them: the same owners by name",
@@ -120,9 +120,9 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
 fn explained(ui: &mut egui::Ui, timeline: &Timeline, node: NodeId, objects: u64, keeps: Amount) {
     ui.label(RichText::new(timeline.path_label(node)).strong());
     ui.label(format!(
-        "{} of its objects keep {} objects, {}: were they gone, so would be these",
+        "{} of its objects keep {}, {}: were they gone, so would be these",
         count_text(objects),
-        count_text(keeps.objects),
+        objects_text(keeps.objects),
         bytes_text(keeps.bytes)
     ));
     ui.label(quiet(

@@ -7,7 +7,7 @@ use crate::viewer::keys;
 use crate::viewer::selection::Target;
 use crate::viewer::views::City;
 use bevy_egui::egui::{self, RichText};
-use memory_city_analysis::tabular::count_text;
+use memory_city_analysis::tabular::{count_text, objects_text};
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use memory_city_views::city::{Change, Cone};
 
@@ -55,7 +55,7 @@ pub fn reference(
         false => (theme::OUTGOING, "Is kept alive by the selection"),
     };
     let end = |objects: u64, share: f32, name: &str| {
-        format!("{} objects, {:.1} % of {}", count_text(objects), 100.0 * share, theme::shortened(name, 60))
+        format!("{}, {:.1} % of {}", objects_text(objects), 100.0 * share, theme::shortened(name, 60))
     };
     clear_of(ctx, pointer, clear, |ui| {
         ui.label(RichText::new(means).strong().color(colour));

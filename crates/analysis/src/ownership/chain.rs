@@ -8,7 +8,7 @@
 use super::came::Came;
 use super::fields::{FieldNames, KnownFields, Pair, ReferenceName};
 use super::keeping::{ClassObjects, KeeperGraph};
-use super::paths::{MergedStep, PathEnd, PathLimits, Paths, StepOf, paths, spread};
+use super::paths::{MergedStep, PathEnd, PathLimits, Paths, StepOf, Weighing, paths, spread};
 use super::ranking::{RankedOwner, ranked_owners};
 use super::roots::{KeepingRoot, Tops, keeping_roots};
 use super::thread_locals;
@@ -187,11 +187,12 @@ impl Owners {
         tops: &mut Tops,
         progress: &Progress,
     ) -> Result<Found> {
-        let limits = PathLimits { share: 0, steps: longest, only_strongest: true, by_field: false, by_bytes };
+        let limits = PathLimits { share: 0, steps: longest, only_strongest: true, by_field: false };
+        let weighing = if by_bytes { Weighing::Bytes } else { Weighing::Objects };
         let objects: Vec<ObjectId> = group.iter().map(ObjectId).collect();
-        let mut up = paths(keeping, group, limits, None, &*self.heap, progress)?;
+        let mut up = paths(keeping, group, limits, weighing, &*self.heap, progress)?;
         let about = up.steps[0].reached;
-        let majority = self.majority(keeping, group, &mut up, limits, progress)?;
+        let majority = self.majority(keeping, group, &mut up, (limits, weighing), progress)?;
         let roots = keeping_roots(keeping, &objects, tops, by_bytes, progress)?;
         Ok(Found { about, by_bytes, only_new, paths: up, majority, roots })
     }
@@ -271,11 +272,11 @@ impl Owners {
         keeping: &KeeperGraph<'_>,
         objects: &BitSet,
         up: &mut Paths,
-        limits: PathLimits,
+        (limits, weighing): (PathLimits, Weighing<'_>),
         progress: &Progress,
     ) -> Result<Option<(Amount, Paths)>> {
         let about = up.steps[0].reached;
-        let weight = |amount: Amount| amount.measured(limits.by_bytes);
+        let weight = |amount: Amount| amount.measured(matches!(weighing, Weighing::Bytes));
         let most = |amount: Amount| u128::from(weight(amount)) * 2 > u128::from(weight(about));
         let shared = up.steps.iter().take_while(|step| most(step.reached)).count();
         if shared == up.steps.len() {
@@ -292,7 +293,7 @@ impl Owners {
         let mut group = BitSet::new(self.heap.object_count());
         group.insert(object.0);
         up.steps.truncate(shared);
-        Ok(Some((keeps, paths(keeping, &group, limits, None, &*self.heap, progress)?)))
+        Ok(Some((keeps, paths(keeping, &group, limits, weighing, &*self.heap, progress)?)))
     }
 
     /// The group in which most of some objects are: of many, of some all over them.

@@ -31,8 +31,18 @@ pub(crate) struct PathLimits {
     pub only_strongest: bool,
     /// Objects of one type are told apart by the field by which they hold the step below.
     pub by_field: bool,
-    /// What is reached is weighed by its bytes, not its objects. Shares are of objects in any case.
-    pub by_bytes: bool,
+}
+
+/// How much what is reached counts where one way is stronger than another. Shares are of objects in any case.
+#[derive(Clone, Copy)]
+pub(crate) enum Weighing<'a> {
+    /// Each object as much as another.
+    Objects,
+    /// By their own bytes.
+    Bytes,
+    /// By objects, or where that is a larger share by what they keep alive, which counts for shares as well: of a thousand
+    /// sessions the one that keeps half of the heap has a way of its own.
+    Kept(&'a KeptByEach<'a>),
 }
 
 /// What the objects of a step have in common.
@@ -147,8 +157,7 @@ pub(super) const MOST_REFERENCES: usize = 20_000;
 /// Of more than that, so many.
 const SAMPLED_REFERENCES: usize = 1_000;
 
-/// Looks up the way from a group to the roots. What the objects of the group keep counts where it is given: of a thousand sessions the one
-/// that keeps half of the heap has a way of its own.
+/// Looks up the way from a group to the roots.
 ///
 /// Time: for each step a walk over what lies between it and the group; a second round where names of fields tell the
 /// references of a step apart. Memory: 9 bytes an object of the heap while it works, 4 an object of a step.
@@ -159,7 +168,7 @@ pub(crate) fn paths(
     keeping: &KeeperGraph<'_>,
     group: &BitSet,
     limits: PathLimits,
-    kept: Option<&KeptByEach<'_>>,
+    weighing: Weighing<'_>,
     names: &dyn FieldNames,
     progress: &Progress,
 ) -> Result<Paths> {
@@ -174,7 +183,7 @@ pub(crate) fn paths(
         let known = limits.by_field.then_some(&fields);
         let expander = Expander::new(keeping, &class_objects, &anchors, group)
             .by_fields(known)
-            .weighing(limits.by_bytes, kept)
+            .weighing(weighing)
             .only_strongest(limits.only_strongest);
         steps = one_round(expander, heap, group, limits, progress)?;
         let pairs = steps.iter().flat_map(|step: &MergedStep| step.references.iter().copied());
@@ -199,7 +208,7 @@ fn one_round(
         sum += Amount { objects: 1, bytes: heap.size_of(o) };
         sum
     });
-    let all = Reached { amount: all, keeps: expander.kept().map_or(0, |kept| kept.total) };
+    let all = Reached { amount: all, keeps: expander.kept_in_all() };
     let least = |whole: u64| (u128::from(whole) * u128::from(limits.share)).div_ceil(100).max(1) as u64;
     let (least, least_kept) = (least(all.amount.objects), least(all.keeps));
     progress.begin("Following what keeps it upwards", limits.steps as u64);

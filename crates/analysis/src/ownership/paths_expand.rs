@@ -4,8 +4,7 @@ use super::anchors::Anchors;
 use super::fields::{KnownFields, Pair};
 use super::gathered::Gathered;
 use super::keeping::{ClassObjects, KeeperGraph};
-use super::kept_by_each::KeptByEach;
-use super::paths::{Candidate, Expansion, MOST_REFERENCES, MergedStep, Reached, RootStep, StepOf};
+use super::paths::{Candidate, Expansion, MOST_REFERENCES, MergedStep, Reached, RootStep, StepOf, Weighing};
 use super::roots::among_equals;
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
@@ -43,12 +42,10 @@ pub(super) struct Expander<'a> {
     group: &'a BitSet,
     /// What is known of fields, where candidates are told apart by them.
     fields: Option<&'a KnownFields>,
-    /// What each object of the group keeps, where that counts.
-    kept: Option<&'a KeptByEach<'a>>,
+    /// How much what is reached counts.
+    weighing: Weighing<'a>,
     /// How many objects the group has.
     group_objects: u64,
-    /// What is reached is weighed by its bytes, not its objects.
-    by_bytes: bool,
     /// By object: the ways that lead to it. All 0 between two uses.
     ways: Vec<u64>,
     /// Of a chain in which each object has one keeper: what is reached through the objects of its steps.
@@ -74,9 +71,8 @@ impl<'a> Expander<'a> {
             anchors,
             group,
             fields: None,
-            kept: None,
+            weighing: Weighing::Objects,
             group_objects: group.count() as u64,
-            by_bytes: false,
             ways: Vec::new(),
             gathered: None,
             is_chain: false,
@@ -88,9 +84,9 @@ impl<'a> Expander<'a> {
         Expander { fields, ..self }
     }
 
-    /// What is reached is weighed by its bytes, or its objects; or, where that is given, also by what it keeps.
-    pub fn weighing(self, by_bytes: bool, kept: Option<&'a KeptByEach<'a>>) -> Expander<'a> {
-        Expander { by_bytes, kept, ..self }
+    /// What is reached counts by this.
+    pub fn weighing(self, weighing: Weighing<'a>) -> Expander<'a> {
+        Expander { weighing, ..self }
     }
 
     /// Whether the strongest step alone is asked for at each fork.
@@ -99,17 +95,23 @@ impl<'a> Expander<'a> {
         Expander { is_chain, ..self }
     }
 
-    /// What each object of the group keeps, where that counts.
-    pub fn kept(&self) -> Option<&'a KeptByEach<'a>> {
-        self.kept
+    /// Bytes that the group keeps; 0 where that does not count.
+    pub fn kept_in_all(&self) -> u64 {
+        match self.weighing {
+            Weighing::Kept(kept) => kept.total,
+            Weighing::Objects | Weighing::Bytes => 0,
+        }
     }
 
-    /// How much a way counts through which that is reached: its share of the group's objects or, where it is larger, of what these keep.
+    /// How much a way counts through which that is reached.
     pub fn weight(&self, reached: Reached) -> u64 {
         let share = |part: u64, whole: u64| ((u128::from(part) << 32) / u128::from(whole.max(1))) as u64;
-        match self.kept {
-            Some(kept) => share(reached.amount.objects, self.group_objects).max(share(reached.keeps, kept.total)),
-            None => reached.amount.measured(self.by_bytes),
+        match self.weighing {
+            Weighing::Objects => reached.amount.objects,
+            Weighing::Bytes => reached.amount.bytes,
+            Weighing::Kept(kept) => {
+                share(reached.amount.objects, self.group_objects).max(share(reached.keeps, kept.total))
+            }
         }
     }
 
@@ -185,11 +187,8 @@ impl<'a> Expander<'a> {
                 ..root
             })
             .collect();
-        let other = match self.kept {
-            Some(_) => self.by_bytes,
-            None => !self.by_bytes,
-        };
         // Of what is measured first, then of the other.
+        let other = matches!(self.weighing, Weighing::Objects);
         let weight = |reached: Reached| (self.weight(reached), reached.amount.measured(other));
         let of_root = |root: &RootStep| weight(Reached { amount: root.reached, keeps: root.keeps });
         let most = |root: &RootStep| Reverse((of_root(root), root.held));
@@ -394,7 +393,10 @@ impl<'a> Expander<'a> {
                 continue;
             }
             let one = Amount { objects: 1, bytes: heap.size_of(o) };
-            let keeps = self.kept.map_or(0, |kept| kept.of(o));
+            let keeps = match self.weighing {
+                Weighing::Kept(kept) => kept.of(o),
+                Weighing::Objects | Weighing::Bytes => 0,
+            };
             while left != 0 {
                 let way = &mut reached[left.trailing_zeros() as usize];
                 way.amount += one;

@@ -4,7 +4,7 @@ use super::anchors::Anchors;
 use super::fields::FieldNames;
 use super::keeping::{ClassObjects, KeeperGraph};
 use super::kept_by_each::KeptByEach;
-use super::paths::{PathEnd, PathLimits, Paths, StepOf, paths};
+use super::paths::{PathEnd, PathLimits, Paths, StepOf, Weighing, paths};
 use crate::timeline::Metric;
 use memory_city_heap::ownership::{Dominators, KeepGraph, KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
@@ -275,7 +275,11 @@ fn check(
     }
 }
 
-const ALL: PathLimits = PathLimits { share: 0, steps: 100_000, only_strongest: false, by_field: true, by_bytes: false };
+const ALL: PathLimits = PathLimits { share: 0, steps: 100_000, only_strongest: false, by_field: true };
+
+fn by<'a>(bytes: bool) -> Weighing<'a> {
+    if bytes { Weighing::Bytes } else { Weighing::Objects }
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
@@ -285,7 +289,7 @@ proptest! {
         let group = plan.group();
         let least = (group.count() as u64 * share).div_ceil(100).max(1);
         with_graph(&heap, [Which::All, Which::Shortest, Which::Owners][which], |keeping, edges| {
-            let found = paths(keeping, &group, PathLimits { share, steps: 3_000, ..ALL }, None, &heap, &Progress::new());
+            let found = paths(keeping, &group, PathLimits { share, steps: 3_000, ..ALL }, Weighing::Objects, &heap, &Progress::new());
             let found = found.expect("not cancelled");
             assert!(found.steps.len() <= 3_001, "steps are bounded, whatever the heap");
             if found.steps.len() <= 3_000 {
@@ -306,7 +310,7 @@ proptest! {
             assert!(group.iter().all(|o| kept.of(ObjectId(o)) == own(o)));
             assert_eq!(kept.total, group.iter().map(own).sum::<u64>());
             let limits = PathLimits { share, steps: 3_000, by_field: false, ..ALL };
-            let by_kept = paths(keeping, &group, limits, Some(&kept), &heap, &Progress::new()).expect("not cancelled");
+            let by_kept = paths(keeping, &group, limits, Weighing::Kept(&kept), &heap, &Progress::new()).expect("not cancelled");
             if by_kept.steps.len() <= 3_000 {
                 let least_kept = (kept.total * share).div_ceil(100).max(1);
                 assert_eq!(by_kept.steps[0].keeps, kept.total);
@@ -316,7 +320,7 @@ proptest! {
                     assert!(step.keeps.max(roots_keep) <= kept.total);
                 }
                 // The ways that are followed without, and more.
-                let plain = paths(keeping, &group, limits, None, &heap, &Progress::new()).expect("not cancelled");
+                let plain = paths(keeping, &group, limits, Weighing::Objects, &heap, &Progress::new()).expect("not cancelled");
                 let all_of = |found: &Paths| -> BTreeSet<(StepOf, Vec<ObjectId>, u64)> {
                     found.steps.iter().map(|step| (step.of, step.objects.clone(), step.reached.objects)).collect()
                 };
@@ -325,9 +329,9 @@ proptest! {
             // At a fork the chain takes the way through which most is reached, by what is measured.
             for by_bytes in [false, true] {
                 let weight = |step: &super::paths::MergedStep| step.reached.measured(by_bytes);
-                let limits = PathLimits { steps: 3_000, by_bytes, ..ALL };
-                let all = paths(keeping, &group, limits, None, &heap, &Progress::new()).expect("not cancelled");
-                let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, None, &heap, &Progress::new());
+                let (limits, weighing) = (PathLimits { steps: 3_000, ..ALL }, by(by_bytes));
+                let all = paths(keeping, &group, limits, weighing, &heap, &Progress::new()).expect("not cancelled");
+                let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, weighing, &heap, &Progress::new());
                 let chain = chain.expect("not cancelled");
                 if all.steps.len() <= 3_000 && let Some(first) = chain.steps.get(1) {
                     assert_eq!(Some(weight(first)), above_of(&all, 0).map(|at| weight(&all.steps[at])).max());
@@ -342,9 +346,9 @@ proptest! {
         let heap = plan.heap();
         let group = plan.group();
         with_graph(&heap, [Which::All, Which::Shortest, Which::Owners][which], |keeping, _| {
-            let limits = PathLimits { steps: 3_000, by_field: false, by_bytes, ..ALL };
-            let all = paths(keeping, &group, limits, None, &heap, &Progress::new()).expect("not cancelled");
-            let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, None, &heap, &Progress::new());
+            let (limits, weighing) = (PathLimits { steps: 3_000, by_field: false, ..ALL }, by(by_bytes));
+            let all = paths(keeping, &group, limits, weighing, &heap, &Progress::new()).expect("not cancelled");
+            let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, weighing, &heap, &Progress::new());
             let chain = chain.expect("not cancelled");
             if all.steps.len() > 3_000 {
                 return;
@@ -371,7 +375,7 @@ proptest! {
         let group = plan.group();
         with_graph(&heap, [Which::All, Which::Shortest, Which::Owners][which], |keeping, edges| {
             let limits = PathLimits { steps: 3_000, ..ALL };
-            let found = paths(keeping, &group, limits, None, &heap, &Progress::new()).expect("not cancelled");
+            let found = paths(keeping, &group, limits, Weighing::Objects, &heap, &Progress::new()).expect("not cancelled");
             let everything: HashSet<u32> = (0..plan.type_of.len() as u32).collect();
             let live = reached(plan.roots.iter().map(|r| r.0), edges, &everything);
             let found_root = found.steps.iter().flat_map(|s| &s.roots).any(|root| root.reached.objects == 1);
@@ -379,7 +383,7 @@ proptest! {
                 assert_eq!(found_root, live.contains(&plan.group[0]));
             }
             // The strongest of the ways is one of them.
-            let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, None, &heap, &Progress::new());
+            let chain = paths(keeping, &group, PathLimits { only_strongest: true, ..limits }, Weighing::Objects, &heap, &Progress::new());
             let chain = chain.expect("not cancelled");
             for at in 1..chain.steps.len() {
                 assert_eq!(chain.steps[at].below, at - 1);
@@ -425,7 +429,8 @@ fn of_roots_that_hold_equally_much_threads_come_first() {
     let mut group = BitSet::new(1);
     group.insert(0);
     let (graph, progress) = (KeepGraph::new(&heap, RULES), Progress::new());
-    let found = paths(&KeeperGraph::All(&graph), &group, ALL, None, &heap, &progress).expect("not cancelled");
+    let found =
+        paths(&KeeperGraph::All(&graph), &group, ALL, Weighing::Objects, &heap, &progress).expect("not cancelled");
     let kinds: Vec<RootKind> = found.steps[0].roots.iter().map(|root| root.kind).collect();
     assert_eq!(kinds, [RootKind::Thread, RootKind::LocalVariable]);
     let shortest = ShortestPaths::new(&graph, Some(&group), &progress).expect("paths");
@@ -461,7 +466,7 @@ fn a_long_list_is_two_steps() {
             Which::Shortest => KeeperGraph::Shortest(&graph, &shortest),
             Which::Owners => KeeperGraph::Owners(&graph, &owners, &shortest),
         };
-        let found = paths(&keeping, &group, ALL, None, &heap, &progress).expect("not cancelled");
+        let found = paths(&keeping, &group, ALL, Weighing::Objects, &heap, &progress).expect("not cancelled");
         let names = found.steps.iter().map(|s| match s.of {
             StepOf::Type(t) => heap.types()[t.0 as usize].name.to_string(),
             _ => "the group".to_owned(),
@@ -572,7 +577,8 @@ fn what_joins_a_chain_later_counts_further_down_too() {
     for which in [Which::Shortest, Which::Owners] {
         with_graph(&heap, which, |keeping, _| {
             let limits = PathLimits { only_strongest: true, by_field: false, ..ALL };
-            let found = paths(keeping, &group, limits, None, &heap, &Progress::new()).expect("not cancelled");
+            let found =
+                paths(keeping, &group, limits, Weighing::Objects, &heap, &Progress::new()).expect("not cancelled");
             let reached: Vec<u64> = found.steps.iter().map(|step| step.reached.objects).collect();
             // A, then B, which is more of the way than C, then C, through which B2 alone is reached, then Z: all of them.
             assert_eq!(reached, [3, 3, 2, 1, 3]);
@@ -611,15 +617,16 @@ fn the_way_to_what_keeps_most_is_followed() {
     let owners = Dominators::new(&heap, RULES, &progress).expect("a tree");
     let kept = KeptByEach::new(&group, &owners, &progress).expect("not cancelled");
     let limits = PathLimits { share: 5, ..ALL };
-    let followed = |kept| {
-        let found = paths(&KeeperGraph::All(&graph), &group, limits, kept, &heap, &progress).expect("not cancelled");
+    let followed = |weighing| {
+        let found =
+            paths(&KeeperGraph::All(&graph), &group, limits, weighing, &heap, &progress).expect("not cancelled");
         let name = |step: &super::paths::MergedStep| match step.of {
             StepOf::Type(t) => heap.types()[t.0 as usize].name.to_string(),
             _ => "the group".to_owned(),
         };
         (found.steps.iter().map(name).collect::<Vec<_>>().join(", "), found.steps[0].left_out.0)
     };
-    assert_eq!(followed(None), ("the group, Registry".to_owned(), 1));
+    assert_eq!(followed(Weighing::Objects), ("the group, Registry".to_owned(), 1));
     // It keeps a megabyte, and the others 24 bytes each.
-    assert_eq!(followed(Some(&kept)), ("the group, Registry, Cache".to_owned(), 0));
+    assert_eq!(followed(Weighing::Kept(&kept)), ("the group, Registry, Cache".to_owned(), 0));
 }

@@ -4,7 +4,7 @@ use super::chain::{most_frequent_node, of_text};
 use super::fields::FieldNames;
 use super::keeping::{ClassObjects, KeeperGraph};
 use super::kept_by_each::KeptByEach;
-use super::paths::{MergedStep, PathEnd, PathLimits, RootStep, paths};
+use super::paths::{MergedStep, PathEnd, PathLimits, RootStep, Weighing, paths};
 use super::roots::{KeepingRoot, Tops, keeping_roots, reaching_kinds, retained_by_steps};
 use crate::timeline::{History, NodeId};
 use memory_city_heap::error::Result;
@@ -126,9 +126,8 @@ impl GroupWays {
             only_strongest: false,
             // What alone keeps an object need not refer to it.
             by_field: question.kind != WayKind::Owners,
-            by_bytes: false,
         };
-        let found = paths(&keeping, &set.objects, limits, Some(&kept), names, progress)?;
+        let found = paths(&keeping, &set.objects, limits, Weighing::Kept(&kept), names, progress)?;
         let retained = retained_by_steps(&heap, rules, &found.steps, progress)?;
         let objects: Vec<ObjectId> = set.objects.iter().map(ObjectId).collect();
         let near = KeeperGraph::Shortest(&graph, &shortest);

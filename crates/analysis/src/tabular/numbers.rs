@@ -37,6 +37,11 @@ pub fn several(n: u64, one: &str, more: &str) -> String {
     format!("{} {}", count_text(n), if n == 1 { one } else { more })
 }
 
+/// How many objects: `1 object`, `1,234 objects`.
+pub fn objects_text(n: u64) -> String {
+    several(n, "object", "objects")
+}
+
 /// A time since the program started as `1.234 s`, `2:03:04.567`.
 pub fn uptime_text(millis: u64) -> String {
     let (seconds, rest) = (millis / 1000, millis % 1000);

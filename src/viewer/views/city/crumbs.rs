@@ -7,7 +7,7 @@ use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use bevy_egui::egui::{self, Align2, Color32, Margin, Rect, RichText, Stroke};
-use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_analysis::tabular::{bytes_text, objects_text};
 use memory_city_analysis::timeline::Timeline;
 
 /// Stops that are shown at both ends; those between are behind dots.
@@ -152,10 +152,10 @@ fn chip(ui: &mut egui::Ui, walk: &OwnerWalk, at: usize, timeline: &Timeline) -> 
             (true, true) => "of what is where it grew since the first time",
         };
         ui.label(match at {
-            0 => format!("The walk began here: {} objects {what}", count_text(walk.about.objects)),
+            0 => format!("The walk began here: {} {what}", objects_text(walk.about.objects)),
             _ => format!(
-                "Keeps {} objects, {} {what}: {share:.0} %",
-                count_text(stop.keeps.objects),
+                "Keeps {}, {} {what}: {share:.0} %",
+                objects_text(stop.keeps.objects),
                 bytes_text(stop.keeps.bytes)
             ),
         });

@@ -8,10 +8,10 @@ use super::parts;
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListEvent, ListState, LongList};
 use crate::viewer::panels::theme;
 use bevy_egui::egui;
-use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_analysis::inspection::{
     DominatedItem, DominatedList, DominatedOrder, InspectedHeap, RootWay, Unfolded, UnfoldedPlace,
 };
+use memory_city_analysis::tabular::{bytes_text, count_text, objects_text};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, ObjectId};
@@ -146,8 +146,7 @@ impl TreePage {
                 }
                 None => {
                     let all = tree.total();
-                    let text =
-                        format!("from the GC roots: {} objects, {}", count_text(all.objects), bytes_text(all.bytes));
+                    let text = format!("from the GC roots: {}, {}", objects_text(all.objects), bytes_text(all.bytes));
                     ui.label(parts::quiet(text));
                 }
             }

@@ -8,7 +8,7 @@ use crate::viewer::panels::theme;
 use crate::viewer::ways::{CutState, CutView};
 use bevy_egui::egui::{self, Align2, Color32, FontId, RichText, Sense, Stroke};
 use memory_city_analysis::ownership::Freed;
-use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_analysis::tabular::{bytes_text, count_text, objects_text};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 
 /// What would be freed.
@@ -71,8 +71,7 @@ fn freed_list(
     }
     let heap = timeline.amount(time, NodeId::ROOT).bytes.max(1);
     let share = 100.0 * freed.total.bytes as f64 / heap as f64;
-    let total =
-        format!("{} objects, {} would be freed", count_text(freed.total.objects), bytes_text(freed.total.bytes));
+    let total = format!("{}, {} would be freed", objects_text(freed.total.objects), bytes_text(freed.total.bytes));
     ui.label(RichText::new(total).strong().color(theme::FREED))
         .on_hover_text(format!("{share:.1} % of the heap's bytes at this time, exactly"));
     let height = (freed.groups.len() as f32 * ROW).min(6.0 * ROW);
@@ -107,7 +106,7 @@ fn freed_list(
         },
     );
     if freed.elsewhere.objects > 0 {
-        let text = format!("{} objects in no group of this grouping", count_text(freed.elsewhere.objects));
+        let text = format!("{} in no group of this grouping", objects_text(freed.elsewhere.objects));
         ui.label(quiet(text));
     }
     (clicked, pointed)

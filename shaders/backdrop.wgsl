@@ -37,12 +37,17 @@ fn sky(in: Ray) -> @location(0) vec4<f32> {
     return vec4<f32>(mix(view.horizon.rgb, view.zenith.rgb, sqrt(slope)), 1.0);
 }
 
+// How far the eye is above the ground as the camera sees it: a world that is drawn flat has it much further up.
+fn height_of_eye() -> f32 {
+    return view.eye.y * view.scene.w;
+}
+
 // `place` on the ground is x, z and what both are to be divided by: 0 at infinity.
 fn ground_colour(place: vec3<f32>) -> vec3<f32> {
     let outside = max(abs(place.xy) - view.scene.z * place.z, vec2<f32>(0.0));
     let unit = place.z * place.z;
     let near = unit + 0.05 * dot(outside, outside);
-    let reach = length(vec3<f32>(place.xy - view.eye.xz * place.z, view.eye.y * place.z));
+    let reach = length(vec3<f32>(place.xy - view.eye.xz * place.z, height_of_eye() * place.z));
     let far = reach + HAZE * place.z;
     // One division for both.
     let share = 1.0 / (near * far);
@@ -98,7 +103,7 @@ fn ground_vertex(@builtin(vertex_index) number: u32) -> Ground {
         // Towards infinity colours go as haze does, if the direction is as long as the eye is far from where it begins.
         let last = max(view.scene.z, 0.0) + DISTANCES[OUTSIDE - 1u];
         let begin = vec3<f32>(select(x.x, x.x * last, x.y == 0.0), 0.0, select(z.x, z.x * last, z.y == 0.0));
-        let long = HAZE + length(begin - view.eye.xyz);
+        let long = HAZE + length(begin - vec3<f32>(view.eye.x, height_of_eye(), view.eye.z));
         place = vec3<f32>(x.x * (1.0 - x.y), z.x * (1.0 - z.y), 0.0) * long;
     }
     let at_all = select(vec4<f32>(place.x, 0.0, place.y, place.z), vec4<f32>(0.0), covered);

@@ -9,6 +9,7 @@ struct View {
     // xyz: the eye. w: world units of the full height of a state.
     eye: vec4<f32>,
     // x: progress of the animated step, 0..1. y: strength of the shadows. z: half the side of the whole city.
+    // w: what heights are multiplied by.
     scene: vec4<f32>,
     // Instance numbers: x selected, y hovered; 0xffffffff means none.
     marks: vec4<u32>,

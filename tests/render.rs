@@ -389,7 +389,13 @@ fn the_sample_city_looks_as_it_should() {
     // Views, and pictures with the panels of the window.
     let above = studio.shoot(&Shot { view: CameraView::BirdsEye, ..shot(&settings) }).expect("a picture");
     golden("above", &above);
-    golden_boxes("above", &Taken { boxes: studio.box_numbers(), picture: above });
+    golden_boxes("above", &Taken { boxes: studio.box_numbers(), picture: above.clone() });
+    // As a plan, from the same place: what is around the city is as it was.
+    let pose = studio.app().world().resource::<CameraRig>().pose;
+    let plan = studio.shoot(&Shot { view: CameraView::Plan(pose), ..shot(&settings) }).expect("a picture");
+    let ground = |picture: &image::RgbImage| picture.get_pixel(6, 6).0;
+    assert!(ground(&plan).iter().zip(ground(&above)).all(|(a, b)| a.abs_diff(b) < 4), "the ground is in no haze");
+    golden("plan", &plan);
     let panels = studio.shoot(&Shot { panels: true, size: (1280, 800), ..select(&settings) }).expect("a picture");
     golden("panels", &panels);
 

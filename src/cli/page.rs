@@ -63,7 +63,7 @@ fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<Warning>> {
     }
     let times = thinned(timeline.times(), args.times as usize);
     let warnings = source.warnings();
-    let mut says = if args.grouped.churn { Vec::new() } else { what_leaks(&source, progress)? };
+    let mut says = if args.grouped.churn { Vec::new() } else { what_leaks(&source, config.metric, progress)? };
     if times.len() < timeline.times() {
         says.push(format!("{} of {} points in time, at equal distances.", times.len(), timeline.times()));
     }
@@ -85,12 +85,12 @@ fn write(args: &PageArgs, progress: &Progress) -> Result<Vec<Warning>> {
 }
 
 /// What grows without end, in sentences; of trees alone, which do not say what keeps what, which group grows most.
-fn what_leaks(source: &Source, progress: &Progress) -> Result<Vec<String>> {
+fn what_leaks(source: &Source, metric: Metric, progress: &Progress) -> Result<Vec<String>> {
     let leak = AnalysisRegistry::built_in().get("leak")?;
     let description = leak.describe();
     let window = TimeWindow::whole(source.timeline());
     if description.check(source, window).is_err() {
-        return Ok(vec![analyses::verdict(source.timeline(), Metric::Bytes).text]);
+        return Ok(vec![analyses::verdict(source.timeline(), metric).text]);
     }
     let found = analyses::run(&*leak, source, window, &Arguments::defaults(&description), progress)?;
     Ok(found.answers.iter().map(|line| line.trim().to_owned()).collect())

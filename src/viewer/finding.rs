@@ -387,17 +387,18 @@ fn act(
         match action {
             Action::ShowOwner => match &finding.known {
                 FindingState::Looking(_) => notices.tell("What leaks is still being looked for"),
+                // Another place than the first that somebody has turned to stays the one that is meant.
+                FindingState::Leaks(leak) if leak.number > 0 => {
+                    finding.wanted = Some(leak.owner.clone());
+                    show_owners(&mut settings);
+                }
                 _ if document.get().is_some_and(|open| finding.is_behind(open) && open.source.can_regroup()) => {
                     (finding.sought, finding.of, finding.hidden) = (true, None, false);
-                    if settings.grouping != OWNERS {
-                        OWNERS.clone_into(&mut settings.grouping);
-                    }
+                    show_owners(&mut settings);
                 }
                 FindingState::Leaks(leak) => {
                     finding.wanted = Some(leak.owner.clone());
-                    if settings.grouping != OWNERS {
-                        OWNERS.clone_into(&mut settings.grouping);
-                    }
+                    show_owners(&mut settings);
                 }
                 FindingState::Healthy(why) | FindingState::Failed(why) => notices.tell(why.clone()),
                 FindingState::Nothing => {
@@ -443,6 +444,13 @@ fn act(
         // Another grouping was chosen meanwhile, or this one cannot be had: why was told.
         finding.wanted = None;
         settings.grouping.clone_from(&open.made_with.grouping);
+    }
+}
+
+/// The owners are to be shown, where something else is.
+fn show_owners(settings: &mut ResMut<Settings>) {
+    if settings.grouping != OWNERS {
+        OWNERS.clone_into(&mut settings.grouping);
     }
 }
 

@@ -329,6 +329,9 @@ pub(super) fn show_awaited(
     let wanted = (base.filter(|base| *base < times), window.filter(|window| window.1 < times));
     if (settings.base, settings.window) != wanted {
         (settings.base, settings.window) = wanted;
+        // Without a base there was nothing for its colours to tell.
+        let colours = view.settings(settings.clone());
+        (settings.colour, settings.colour_metric) = (colours.colour, colours.colour_metric);
     }
     if settings.parts != view.parts {
         settings.parts.clone_from(&view.parts);

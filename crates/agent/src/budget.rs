@@ -3,6 +3,7 @@
 //! A fixed interval promises no cost: a program that allocates ten times as much pays ten times. So the time that is spent is
 //! measured, and the interval follows it. Pure arithmetic: no clock and no VM here.
 
+use crate::jvmti::DEFAULT_INTERVAL;
 use crate::options::SamplingMode;
 
 /// Bytes between samples, at least and at most.
@@ -24,7 +25,7 @@ pub(crate) struct Budget {
 impl Budget {
     pub(crate) fn new(mode: SamplingMode) -> Budget {
         let interval = match mode {
-            SamplingMode::Budget(_) => f64::from(512u32 << 10),
+            SamplingMode::Budget(_) => f64::from(DEFAULT_INTERVAL),
             SamplingMode::Every(bytes) => f64::from(bytes),
             SamplingMode::All => 0.0,
         };

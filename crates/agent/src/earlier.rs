@@ -27,12 +27,36 @@ pub(crate) fn earlier(wanted: &Path) -> Vec<u32> {
     numbers
 }
 
-/// Takes away all but the last `keep` of the traces that are called so. How many went.
-pub(crate) fn remove_earlier(wanted: &Path, keep: u32) -> u32 {
-    let numbers = earlier(wanted);
-    let goes = numbers.len().saturating_sub(keep as usize);
-    let folders = numbers.iter().take(goes).map(|number| numbered(wanted, *number));
-    folders.filter(|folder| !may_be_written(folder) && remove(folder)).count() as u32
+/// Takes away all but the last `keep` of some [`earlier`] traces, and what recordings have left that could not begin. How many traces
+/// went.
+pub(crate) fn remove_earlier(wanted: &Path, numbers: &[u32], keep: u32) -> u32 {
+    let folders = numbers.iter().map(|number| numbered(wanted, *number));
+    let (traces, others): (Vec<PathBuf>, Vec<PathBuf>) = folders.partition(|folder| has_trace(folder));
+    let begun = others.iter().filter(|folder| folder.join(CLAIM).exists());
+    begun.filter(|folder| !may_be_written(folder)).for_each(|folder| _ = remove(folder));
+    let goes = traces.len().saturating_sub(keep as usize);
+    traces.iter().take(goes).filter(|folder| !may_be_written(folder) && remove(folder)).count() as u32
+}
+
+/// Whether a trace is in the folder already, of whatever program.
+pub(crate) fn has_trace(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|e| e.path()).any(|path| memory_city_wire::is_part(&path))
+}
+
+/// Takes back that a folder is this program's, where no trace came to be in it. It goes where it `is_new`.
+pub(crate) fn withdraw(folder: &Path, is_new: bool) {
+    // A recording process that waits for it has the folder in its own hands.
+    if has_trace(folder) || RecorderLock::is_held(folder) {
+        return;
+    }
+    let _ = std::fs::remove_dir(folder.join(WALKS));
+    for name in [STATUS, CLAIM, LOCK] {
+        let _ = std::fs::remove_file(folder.join(name));
+    }
+    if is_new {
+        let _ = std::fs::remove_dir(folder);
+    }
 }
 
 /// Whether somebody may be at work there.
@@ -43,8 +67,10 @@ fn may_be_written(folder: &Path) -> bool {
         written.is_some_and(|at| at.elapsed().map_or(true, |since| since < QUIET))
     };
     let has_claim = folder.join(CLAIM).exists();
+    // A program in a container has the number that the one before it had there.
+    let is_other = |pid| pid != std::process::id() && is_running(pid);
     RecorderLock::is_held(folder)
-        || claimed_by(folder).is_some_and(is_running)
+        || claimed_by(folder).is_some_and(is_other)
         || has_claim && (is_recent(folder.join(STATUS)) || is_recent(folder.join(CLAIM)))
 }
 
@@ -93,13 +119,28 @@ mod tests {
         claim("trace", Duration::from_secs(3600));
         claim("trace-2", Duration::from_secs(1));
         std::fs::write(above.path().join("trace-3/notes.txt"), "mine").expect("written");
-        assert_eq!(remove_earlier(&wanted, 2), 1, "the first goes");
+        let remove_earlier = |keep| remove_earlier(&wanted, &earlier(&wanted), keep);
+        assert_eq!(remove_earlier(2), 1, "the first goes");
         assert_eq!(earlier(&wanted), [2, 3, 4, 10]);
         assert!(above.path().join("trace-3/notes.txt").exists());
         assert!(above.path().join("trace-2/00-000000.mcity").exists(), "somebody may be at work there");
         claim("trace-2", Duration::from_secs(3600));
-        assert_eq!((remove_earlier(&wanted, 3), earlier(&wanted)), (1, vec![3, 4, 10]));
-        assert_eq!((remove_earlier(&wanted, 3), remove_earlier(&wanted, 9)), (0, 0));
+        assert_eq!((remove_earlier(3), earlier(&wanted)), (1, vec![3, 4, 10]));
+        assert_eq!((remove_earlier(3), remove_earlier(9)), (0, 0));
+        // Two that could not begin count for nothing, and go when nobody is at work there; what somebody else has made stays.
+        let hour = Duration::from_secs(3600);
+        for (name, ago) in [("trace-11", Some(hour)), ("trace-12", Some(Duration::ZERO)), ("trace-13", None)] {
+            std::fs::create_dir_all(above.path().join(name).join(WALKS)).expect("made");
+            ago.into_iter().for_each(|ago| claim(name, ago));
+        }
+        assert_eq!((remove_earlier(3), earlier(&wanted)), (0, vec![3, 4, 10, 12, 13]));
+        // In a container the program before had the same number.
+        std::fs::write(above.path().join("trace-4").join(CLAIM), format!("{}\n\n", std::process::id())).expect("written");
+        assert_eq!(remove_earlier(0), 1, "it may just have begun, and the third has notes");
+        let then = SystemTime::now() - hour;
+        let of_before = std::fs::File::options().write(true).open(above.path().join("trace-4").join(CLAIM));
+        of_before.and_then(|file| file.set_modified(then)).expect("set");
+        assert_eq!((remove_earlier(0), earlier(&wanted)), (1, vec![3, 12, 13]));
         assert!(above.path().join("other/00-000000.mcity").exists());
         assert_eq!(earlier(Path::new("/nowhere/trace")), Vec::<u32>::new());
     }

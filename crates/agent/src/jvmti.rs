@@ -164,6 +164,9 @@ macro_rules! functions {
     };
 }
 
+/// Bytes between samples where nobody has said anything, as JVMTI has it.
+pub(crate) const DEFAULT_INTERVAL: jint = 512 << 10;
+
 functions! {
     GetThreadInfo @ 9 as thread_info(thread: jobject, info: *mut ThreadInfo);
     Deallocate @ 47 as deallocate(memory: *mut c_void);

@@ -5,7 +5,7 @@
 
 use crate::budget::Budget;
 use crate::collections::{COLLECTIONS, clock};
-use crate::earlier::{earlier, remove_earlier};
+use crate::earlier::{earlier, has_trace, remove_earlier, withdraw};
 use crate::event::EventQueue;
 use crate::folder::{RecorderLock, WALKS, claimed_by, is_running, numbered, private_folder, write_claim};
 use crate::jvmti::{self, CAPABILITIES, Capabilities, EventCallbacks, FIRST_EVENT};
@@ -141,6 +141,9 @@ impl AgentRecording {
         let current = CURRENT.read().unwrap_or_else(PoisonError::into_inner);
         if current.is_none() {
             switch(self.vm, false, jvmti::VM_DEATH);
+            // The VM has one for all recorders: as it is where nobody has said anything.
+            // SAFETY: the environment lives as long as the VM.
+            unsafe { (*self.vm.jvmti).set_interval(jvmti::DEFAULT_INTERVAL) };
             let held = Capabilities::with(&CAPABILITIES);
             // SAFETY: as above. No event that needs them is on, and no callback is at work: the recording was taken out of their sight.
             unsafe { (*self.vm.jvmti).relinquish_capabilities(&raw const held) };
@@ -263,7 +266,9 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
     let vm = tools(java, running)?;
     COLLECTIONS.open().map_err(|e| format!("no event counter: {e}"))?;
     let samples = SampleCounter::new();
-    let folder = claim(&options.folder, samples.descriptor(), options.keep)?;
+    let earlier = options.keep.map(|keep| (earlier(&options.folder), keep));
+    let first = earlier.as_ref().map_or(1, |(numbers, _)| numbers.last().map_or(1, |last| last.saturating_add(1)));
+    let (folder, is_new) = claim(&options.folder, samples.descriptor(), first)?;
     let recording = Arc::new(AgentRecording {
         number: RECORDINGS.fetch_add(1, Ordering::Relaxed) + 1,
         vm,
@@ -293,32 +298,32 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
         // Also when it is loaded with the program: on JDK 17 each thread keeps the distance it has drawn before sampling began.
         begun = recording.listen(!running);
     }
+    if begun.is_ok()
+        && let Some((numbers, keep)) = earlier
+    {
+        // Not before: one that cannot begin takes nothing away. Not later: there may be no room without it.
+        let gone = remove_earlier(&recording.options.folder, &numbers, keep);
+        if gone > 0 {
+            log(&format!("{gone} earlier traces were removed: {keep} stay (keep={keep})"));
+        }
+    }
     if running && begun.is_ok() {
         recording.miss_nothing();
         begun = worker::start(&recording);
     }
     if begun.is_err() {
         recording.abandon();
+        withdraw(&folder, is_new);
     }
     begun.map(|()| folder)
 }
 
-/// Makes the folder and marks it as this program's. Where another program has it and nobody waits for it, one with a number. Where it is
-/// said how many earlier ones `keep` their place, the number is one that comes behind all of them, and the others go.
-fn claim(wanted: &Path, counter: Option<i32>, keep: Option<u32>) -> Result<PathBuf, String> {
-    let first = match keep {
-        None => 1,
-        Some(keep) => {
-            let last = earlier(wanted).last().copied();
-            let gone = remove_earlier(wanted, keep);
-            if gone > 0 {
-                log(&format!("{gone} earlier traces were removed: {keep} stay (keep={keep})"));
-            }
-            last.map_or(1, |last| last.saturating_add(1))
-        }
-    };
+/// Makes the folder and marks it as this program's. Where another program has it and nobody waits for it, one with a number, from the
+/// `first` one on. Returns it, and whether it was not there before.
+fn claim(wanted: &Path, counter: Option<i32>, first: u32) -> Result<(PathBuf, bool), String> {
     for number in (first..=u32::MAX).take(999) {
         let folder = numbered(wanted, number);
+        let is_new = !folder.exists();
         let io = |e: std::io::Error| format!("{}: {e}", folder.display());
         private_folder(&folder).map_err(io)?;
         let claimed = match has_trace(&folder) {
@@ -329,7 +334,7 @@ fn claim(wanted: &Path, counter: Option<i32>, keep: Option<u32>) -> Result<PathB
         match claimed {
             Ok(()) => {
                 private_folder(&folder.join(WALKS)).map_err(io)?;
-                return Ok(folder);
+                return Ok((folder, is_new));
             }
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(io(error)),
             // One that has ended was a launcher: the recording process goes on with the next.
@@ -340,12 +345,6 @@ fn claim(wanted: &Path, counter: Option<i32>, keep: Option<u32>) -> Result<PathB
         }
     }
     Err(format!("there are a thousand traces named {} already", wanted.display()))
-}
-
-/// Whether a trace is in the folder already, of whatever program.
-fn has_trace(folder: &Path) -> bool {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|e| e.path()).any(|path| memory_city_wire::is_part(&path))
 }
 
 /// Something went wrong that must not happen: recording ends, in one log line, and the program goes on.

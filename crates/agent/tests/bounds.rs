@@ -372,9 +372,10 @@ fn other_recorders_get_what_ours_has_left() {
             assert!(answer.contains("return code: 0"), "recorder {at}: {answer}");
             wait_until("sampling", || AgentStatus::read(&folder).is_some_and(|s| s.samples > 20));
             // While it records no other may.
-            let refused = AgentOptions { folder: temporary.join("refused"), ..options.clone() };
+            let refused = AgentOptions { folder: temporary.join("refused"), keep: Some(1), ..options.clone() };
             let answer = load_from(&recorders[(at + 1) % 2], jdk, program.pid, &refused);
             assert!(answer.contains("return code: 1"), "recorder {at}: {answer}");
+            assert!(!refused.folder.exists(), "what cannot begin leaves nothing");
             load_from(recorder, jdk, program.pid, &AgentOptions { stop: true, ..options });
             let status = AgentStatus::read(&folder).expect("its last words");
             assert_eq!((status.events_on, &*status.ended), (0, "recording was ended from outside"));

@@ -87,7 +87,6 @@ fn a_leak_shows_its_site_and_a_walk_finds_the_samples() {
     });
 }
 
-/// Programs that start again and again under one name, as in a container: the last traces stay, and the numbers go on.
 /// Of deep stacks the innermost calls are recorded: the outermost of these says that it is none at which anything began.
 #[test]
 fn stacks_that_are_deeper_than_is_recorded_say_so() {
@@ -113,6 +112,7 @@ fn stacks_that_are_deeper_than_is_recorded_say_so() {
     });
 }
 
+/// Programs that start again and again under one name, as in a container: the last traces stay, and the numbers go on.
 #[test]
 fn of_earlier_traces_the_last_ones_stay() {
     with_jdks("of_earlier_traces_the_last_ones_stay", |jdk, class_path, temporary| {

@@ -231,6 +231,11 @@ impl TraceWriter {
             return Err(WireError::WalkTooLarge { needed, most });
         }
         let with_index = bytes.saturating_add(IndexBuilder::bytes_of(chunks));
+        if !self.would_have_room(with_index) {
+            self.last_walk_needs = needed.max(most.saturating_add(1));
+            self.leave_out_walk()?;
+            return Err(WireError::WalkTooLarge { needed: self.last_walk_needs, most });
+        }
         if self.is_long() {
             self.rotating = true;
             let result = self.rotate();
@@ -250,6 +255,35 @@ impl TraceWriter {
             }
             self.append(chunk.kind, number)
         })
+    }
+
+    /// Whether so many bytes of a walk would fit if everything went that may go. Asked before anything goes: an older walk is better than
+    /// none. What is written again of parts that go is taken for as much as it may be.
+    fn would_have_room(&self, bytes: u64) -> bool {
+        let next = FILE_HEADER as u64 + self.definition_bytes.saturating_add(END);
+        let current = (self.position, self.again);
+        let parts = self.old.iter().map(|part| (part.bytes, part.again)).chain([current]);
+        let spared = self.index.most_bytes().saturating_add(self.definition_bytes).saturating_add(2 * END);
+        let (mut free, mut again) = (self.free(), 0u64);
+        let mut most_again = self.old.iter().map(|part| part.again).chain([self.again]).max().unwrap_or(0);
+        let last = self.old.len();
+        for (at, (part, of_part)) in parts.enumerate() {
+            let spare = most_again.saturating_add(most_again / 2).min(self.options.part_bytes.saturating_mul(2));
+            if bytes.saturating_add(spared).saturating_add(spare) <= free {
+                return true;
+            }
+            // The part that is being written goes when the next one has begun.
+            let begins = if at == last { next } else { 0 };
+            let taken = needed_for(of_part).saturating_add(begins);
+            if taken > free {
+                return false;
+            }
+            free = (free - taken).saturating_add(part);
+            again = again.saturating_add(of_part);
+            most_again = most_again.max(again);
+        }
+        let spare = most_again.saturating_add(most_again / 2).min(self.options.part_bytes.saturating_mul(2));
+        bytes.saturating_add(spared).saturating_add(spare) <= free
     }
 
     /// Counts a walk for which there is no room.

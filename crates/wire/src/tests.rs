@@ -724,6 +724,41 @@ fn walks_that_double_keep_the_bound_and_one_that_is_larger_is_left_out() {
     assert!(std::fs::read_dir(folder.path()).expect("it").flatten().all(|e| e.path().extension().is_some()));
 }
 
+/// Walks that are nearly as large as the bound: whatever stands beside them in the trace, one that fits takes the place of the one before, and
+/// one that does not takes nothing with it.
+#[test]
+fn a_walk_is_always_there_once_one_has_fitted() {
+    const MOST: u64 = 256 << 10;
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = TraceOptions { most_bytes: Some(MOST), ..TraceOptions::default() };
+    let mut writer = TraceWriter::create_folder(folder.path(), options).expect("a writer");
+    let mut tables = TraceTables::new(100_000);
+    let mut draws = Draws(11);
+    let (mut fitted, mut left_out) = (0, 0);
+    for round in 0..120u64 {
+        // Names, which each part has again, and settings, which are written again when theirs goes.
+        (0..12).for_each(|name| _ = tables.string(&format!("round {round}, {name}: {}", draws.number())));
+        tables.write_new(&mut writer).expect("written");
+        let setting = SettingRow { time: round, key: format!("s{round}"), value: format!("{}", draws.number()) };
+        writer.write(&[setting]).expect("written");
+        let start = WalkStartRow { naming: ObjectNaming::Id, ..WalkStartRow::default() };
+        let mut walk = writer.begin_walk(start).expect("a walk");
+        // From half of the bound to all of it, by less than what is spared.
+        for _ in 0..7_000 + 50 * round {
+            let object = WalkObject { id: draws.number() | 1 << 62, ..WalkObject::default() };
+            walk.object(&object, &[draws.number()]).expect("listed");
+        }
+        match walk.finish(None) {
+            Ok(_) => fitted += 1,
+            Err(WireError::WalkTooLarge { .. }) => left_out += 1,
+            Err(other) => panic!("round {round}: {other}"),
+        }
+        assert_eq!(writer.walks(), u64::from(fitted > 0), "round {round}");
+    }
+    assert!(writer.highest <= MOST, "{} bytes", writer.highest);
+    assert!(fitted > 5 && left_out > 5, "{fitted} fitted, {left_out} were left out");
+}
+
 #[test]
 fn threads_hand_over_what_they_have_and_what_finds_no_room_is_counted() {
     const THREADS: u64 = 4;

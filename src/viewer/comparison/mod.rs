@@ -18,6 +18,7 @@ use super::job::Job;
 use super::notices::Notices;
 use super::selection::Selection;
 use super::settings::{PartKey, Settings};
+use super::view_file::AwaitedView;
 use super::views::Views;
 use bevy::prelude::*;
 use memory_city_analysis::timeline::Source;
@@ -104,6 +105,7 @@ fn opened(
     mut document: ResMut<Document>,
     mut comparison: ResMut<OpenComparison>,
     mut settings: ResMut<Settings>,
+    awaited: Res<AwaitedView>,
 ) {
     if comparison.taken(&mut document) {
         if comparison.back.is_none() {
@@ -122,9 +124,11 @@ fn opened(
         settings.compare_with(Some(0));
         settings.window = None;
     } else {
-        // Times of one input are none of another. What the first is opened with was asked for: by a view file, or a command.
-        if comparison.has_opened {
-            settings.compare_with(None);
+        // Times of one input are none of another. What the first is opened with was asked for, by a command, and so is what a view file says.
+        if comparison.has_opened && awaited.0.is_none() {
+            if settings.base.is_some() {
+                settings.compare_with(None);
+            }
             settings.window = None;
         }
         // Another program: nothing leads back from it.
@@ -338,6 +342,7 @@ mod tests {
     fn what_was_compared_in_one_input_is_not_carried_to_another() {
         let mut app = App::new();
         app.init_resource::<Document>().init_resource::<OpenComparison>().init_resource::<Settings>();
+        app.init_resource::<AwaitedView>();
         app.add_observer(opened);
         let look = |app: &App| {
             let settings = app.world().resource::<Settings>();
@@ -350,5 +355,9 @@ mod tests {
         assert_eq!(look(&app), (Some(3), Some((1, 4)), "change".to_owned()));
         app.world_mut().trigger(Opened);
         assert_eq!(look(&app), (None, None, "growth".to_owned()));
+        // Who has chosen a colour has chosen it for whatever comes.
+        app.world_mut().resource_mut::<Settings>().set_colour("change");
+        app.world_mut().trigger(Opened);
+        assert_eq!(look(&app).2, "change");
     }
 }

@@ -13,7 +13,7 @@ pub struct ViewRecord {
     pub world_from_clip: [[f32; 4]; 4],
     /// Eye position; w: world units of the full height of a state.
     pub eye: [f32; 4],
-    /// Step progress, shadow strength, half side of the city, nothing.
+    /// Step progress, shadow strength, half side of the city, what heights are multiplied by.
     pub scene: [f32; 4],
     /// Instance that was selected last, and the hovered one, [`NO_INSTANCE`] for none.
     pub marks: [u32; 4],

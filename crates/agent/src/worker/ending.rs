@@ -4,6 +4,8 @@ use super::{Worker, wrong};
 use crate::callbacks::{AT_LEAVING, AT_THE_END, PROGRAM_ENDED};
 use crate::fault;
 use crate::folder::{CLAIM, LOCK, RecorderLock, STATUS, WALKS};
+use crate::recording::AgentRecording;
+use crate::vm::Jni;
 use crate::walk::remove_leftovers;
 use memory_city_wire::{ChunkKind, LossReason};
 use std::path::Path;
@@ -85,13 +87,18 @@ impl Worker<'_> {
         if let Some(identities) = self.identities.take() {
             identities.end(self.jni);
         }
-        let all = self.recording.live.take();
-        for (_, weak) in &all {
-            // SAFETY: the recording is out of the callbacks' sight, and this is the thread that forgets.
-            unsafe { self.jni.forget(*weak) };
-        }
-        self.recording.live.put_back(Vec::new(), all.len() as u32);
+        forget_samples(self.recording, self.jni);
     }
+}
+
+/// Gives back the weak references to samples. On the thread that forgets; the recording is out of the callbacks' sight.
+pub(super) fn forget_samples(recording: &AgentRecording, jni: Jni) {
+    let all = recording.live.take();
+    for (_, weak) in &all {
+        // SAFETY: nobody else forgets them, and no callback finds them any more.
+        unsafe { jni.forget(*weak) };
+    }
+    recording.live.put_back(Vec::new(), all.len() as u32);
 }
 
 /// Removes what lies in the folder besides the trace, when nobody looks at it any more.

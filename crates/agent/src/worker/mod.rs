@@ -58,6 +58,10 @@ pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
         if let Some(why) = why {
             give_up(&why);
             recording.retire();
+            // Where it failed before anybody could work on them: there may be no room for a first file.
+            if let Some(thread) = &thread {
+                ending::forget_samples(&recording, thread.jni);
+            }
             recording.leave();
             remove_leftovers(&recording.folder);
             // It has said so itself, unless it could not begin, or failed.

@@ -14,7 +14,7 @@ use crate::timeline::{History, Source, Unit, key_of};
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapState, ObjectId, RootKind, Strength, TypeId};
+use memory_city_heap::{BitSet, HeapState, ObjectId, Referent, RootKind, Strength, TypeId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -334,13 +334,15 @@ fn typical(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
 
 /// What most objects of the type of a reference object refer to without keeping it, and how many do.
 fn about(heap: &HeapState, o: ObjectId) -> Option<(String, u64)> {
-    if heap.referents().holds(o) { about_type(heap, heap.type_of(o)) } else { None }
+    let of = heap.type_of(o);
+    let alike = heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of);
+    if heap.referents().holds(o) { most_often(heap, alike) } else { None }
 }
 
-/// The same of a type of reference objects.
-fn about_type(heap: &HeapState, of: TypeId) -> Option<(String, u64)> {
+/// The type of what most reference objects refer to, and how many do.
+fn most_often<'r>(heap: &HeapState, referents: impl Iterator<Item = &'r Referent>) -> Option<(String, u64)> {
     let mut types: BTreeMap<&str, u64> = BTreeMap::new();
-    for referent in heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of) {
+    for referent in referents {
         *types.entry(&heap.types()[heap.type_of(referent.to).0 as usize].name).or_default() += 1;
     }
     let (name, count) = types.into_iter().max_by_key(|&(name, count)| (count, Reverse(name)))?;
@@ -363,22 +365,41 @@ fn watched(heap: &HeapState, dominators: &Dominators, history: &OwnerHistory, po
     let largest = places.into_iter().filter_map(|place| history.places()[place as usize].largest());
     let of = largest.map(|(o, _)| heap.type_of(o)).find(|&of| is_of_vm(of))?;
     let name = &heap.types()[of.0 as usize].name;
+    // Those of this place alone: the program may have others, which are as they should be.
+    let (holder, _) = history.places()[point.place as usize].largest()?;
+    let is_element = matches!(point.elements, Elements::Own);
+    let here = match if is_element { dominators.owner(holder) } else { Some(holder) } {
+        Some(holder) => owned_by(heap, dominators, holder),
+        None => BitSet::full(heap.object_count()),
+    };
+    let here = || heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of && here.contains(r.from.0));
     let owners = |o: ObjectId| std::iter::successors(dominators.owner(o), |&up| dominators.owner(up)).take(MOST_OWNERS);
     let (mut all, mut alive) = (0u64, 0u64);
-    for referent in heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of) {
+    for referent in here() {
         let waits = matches!(referent.strength, Strength::Phantom | Strength::Finalizer);
         all += 1;
         let by_itself = || owners(referent.to).any(|owner| owner == referent.from);
         alive += u64::from(waits && heap.is_reachable(referent.to) && !by_itself());
     }
     // The first of a list may watch nothing.
-    let (about, _) = about_type(heap, of).filter(|_| 10 * alive >= 9 * all.max(1))?;
+    let (about, _) = most_often(heap, here()).filter(|_| 10 * alive >= 9 * all.max(1))?;
     Some(format!(
         "{} holds {} {name} (+{}) for as long as what they watch is alive, most often {about}: they are no leak of their own.",
         place_text(history, point.place),
         count_text(all),
         bytes_text(point.bytes.1.saturating_sub(point.bytes.0)),
     ))
+}
+
+/// An object and all that it owns.
+fn owned_by(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> BitSet {
+    let mut owned = BitSet::new(heap.object_count());
+    let mut open = vec![o];
+    while let Some(o) = open.pop() {
+        owned.insert(o.0);
+        open.extend(dominators.owned(Some(o)));
+    }
+    owned
 }
 
 /// Of what an object owns, the object deepest down that alone keeps most of it: the array of the list, not the list.

@@ -203,7 +203,7 @@ impl RootWay {
         let mut objects: Vec<ObjectId> = std::iter::successors(Some(object), |&o| shortest.keeper(o)).collect();
         objects.reverse();
         let first = objects.first().copied().unwrap_or(object);
-        let best = best_root(heap, first);
+        let best = best_root(heap, first, |_| true);
         let place = best.and_then(|root| root.place()).map(str::to_owned);
         let root = match best {
             Some(root) => root_text(root),

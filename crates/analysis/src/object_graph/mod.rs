@@ -182,7 +182,7 @@ impl ObjectGraph {
         let mut graph = ObjectGraph {
             box_of: vec![NO_BOX; heap.object_count()],
             naming: ObjectNaming::new(timeline, grouped),
-            keeping: KeepingRoots::new(&heap, rules.for_owners()),
+            keeping: KeepingRoots::new(&heap, rules.for_owners()).with_all_references(),
             heap,
             limits,
             members: Vec::new(),

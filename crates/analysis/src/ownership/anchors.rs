@@ -33,7 +33,7 @@ impl<'h> Anchors<'h> {
                 RootKind::StaticField if self.has_class_objects => *in_permanent_class.get_or_insert_with(|| {
                     heap.referrers(o).iter().any(|&by| heap.is_class_object(by) && self.is_held(by))
                 }),
-                _ => held,
+                kind => held && self.graph.counts(o, kind),
             };
             if ends {
                 any |= root.kind != RootKind::StaticField || !self.has_class_objects;

@@ -17,7 +17,7 @@ const CHECKED: usize = 1 << 16;
 pub(super) struct Gathered {
     /// By step, the group left out: its objects, ascending, and what is reached through each.
     steps: Vec<(Vec<ObjectId>, Vec<Amount>)>,
-    /// Of objects of the group that keep others of it.
+    /// Of objects of the group, and between them, that keep others of it.
     group: FxHashMap<ObjectId, Amount>,
 }
 
@@ -30,31 +30,34 @@ enum InsideObject {
 }
 
 impl Gathered {
-    /// Of the group alone.
+    /// Of the group alone; what lies between its objects is `inside` as well.
     ///
     /// # Errors
     /// When cancelled.
-    pub fn new(keeping: &KeeperGraph<'_>, group: &BitSet, progress: &Progress) -> Result<Gathered> {
-        // By object of the group that keeps others of it: how many of them were not added to it yet.
+    pub fn new(keeping: &KeeperGraph<'_>, group: &BitSet, inside: &BitSet, progress: &Progress) -> Result<Gathered> {
+        // By object that keeps others that are inside: how many of them were not added to it yet.
         let mut missing: FxHashMap<ObjectId, u32> = FxHashMap::default();
-        for (n, o) in group.iter().enumerate() {
+        for (n, o) in inside.iter().enumerate() {
             if n.is_multiple_of(CHECKED) {
                 progress.check()?;
             }
-            if let Some(keeper) = keeper(keeping, ObjectId(o)).filter(|keeper| group.contains(keeper.0)) {
+            if let Some(keeper) = keeping.keeper(ObjectId(o)).filter(|keeper| inside.contains(keeper.0)) {
                 *missing.entry(keeper).or_default() += 1;
             }
         }
-        let own = |o: ObjectId| Amount { objects: 1, bytes: keeping.heap().size_of(o) };
+        let own = |o: ObjectId| match group.contains(o.0) {
+            true => Amount { objects: 1, bytes: keeping.heap().size_of(o) },
+            false => Amount::default(),
+        };
         let mut of: FxHashMap<ObjectId, Amount> = missing.keys().map(|&o| (o, own(o))).collect();
-        for (n, o) in group.iter().map(ObjectId).enumerate() {
+        for (n, o) in inside.iter().map(ObjectId).enumerate() {
             if n.is_multiple_of(CHECKED) {
                 progress.check()?;
             }
             // Up from each that keeps none, as far as nothing is missing.
             let mut at = Some(o).filter(|o| !missing.contains_key(o));
             while let Some(done) = at {
-                let Some(above) = keeper(keeping, done).filter(|above| group.contains(above.0)) else { break };
+                let Some(above) = keeping.keeper(done).filter(|above| inside.contains(above.0)) else { break };
                 let amount = of.get(&done).copied().unwrap_or_else(|| own(done));
                 *of.entry(above).or_default() += amount;
                 let left = missing.entry(above).or_default();
@@ -127,7 +130,7 @@ impl Gathered {
             if n.is_multiple_of(CHECKED) {
                 progress.check()?;
             }
-            let above = keeper(keeping, o).filter(|above| inside.contains(above.0));
+            let above = keeping.keeper(o).filter(|above| inside.contains(above.0));
             if let Some(above) = above.filter(|above| objects.binary_search(above).is_err()) {
                 lower.push((above, amounts[n]));
             }
@@ -144,7 +147,7 @@ impl Gathered {
                         *self.group.entry(o).or_insert(own) += amount;
                     }
                 }
-                at = keeper(keeping, o);
+                at = keeping.keeper(o);
             }
         }
         Ok(())
@@ -166,11 +169,4 @@ impl Gathered {
             None => Amount::default(),
         }
     }
-}
-
-/// The one that keeps an object.
-fn keeper(keeping: &KeeperGraph<'_>, o: ObjectId) -> Option<ObjectId> {
-    let mut by = None;
-    keeping.keepers(o, |keeper| by = Some(keeper));
-    by
 }

@@ -47,6 +47,13 @@ impl<'a> KeeperGraph<'a> {
         }
     }
 
+    /// The one that keeps an object, where each has one at most.
+    pub fn keeper(&self, o: ObjectId) -> Option<ObjectId> {
+        let mut by = None;
+        self.keepers(o, |keeper| by = Some(keeper));
+        by
+    }
+
     /// Calls `each` with the objects that an object keeps; with some more than once.
     #[inline]
     pub fn kept(&self, o: ObjectId, mut each: impl FnMut(ObjectId)) {

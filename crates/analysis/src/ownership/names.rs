@@ -69,8 +69,8 @@ fn without_addresses(place: &str) -> Cow<'_, str> {
 }
 
 /// The root that says most of those that hold an object, static fields of class objects left out: those are references of
-/// the class.
-pub(crate) fn best_root(heap: &HeapState, o: ObjectId) -> Option<&Root> {
+/// the class. Of those alone that `count`.
+pub(crate) fn best_root(heap: &HeapState, o: ObjectId, counts: impl Fn(RootKind) -> bool) -> Option<&Root> {
     let rank = |root: &Root| match root.kind {
         RootKind::StaticField => 0,
         RootKind::Thread => 1,
@@ -87,7 +87,8 @@ pub(crate) fn best_root(heap: &HeapState, o: ObjectId) -> Option<&Root> {
     };
     // By name where several say as much: the order of roots is another in every dump.
     let name = |root: &&Root| (rank(root), is_runtime(root), root_names(root));
-    let mut roots = heap.roots_of(o).filter(|r| fields_count || r.kind != RootKind::StaticField);
+    let roots = heap.roots_of(o).filter(|r| fields_count || r.kind != RootKind::StaticField);
+    let mut roots = roots.filter(|root| counts(root.kind));
     let first = roots.next()?;
     match roots.next() {
         None => Some(first),
@@ -166,7 +167,7 @@ mod tests {
                 });
             }
             let heap = heap.finish();
-            let named = best_root(&heap, task).map(root_names).expect("a root");
+            let named = best_root(&heap, task, |_| true).map(root_names).expect("a root");
             assert_eq!(named, ["thread w-#", "local variable of zoo.Consumer.run()"]);
         }
     }

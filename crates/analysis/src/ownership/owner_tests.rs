@@ -127,8 +127,10 @@ fn what_a_method_works_on_belongs_to_who_keeps_it() {
         let kind = if name.ends_with("[]") { TypeKind::ObjectArray } else { TypeKind::Instance };
         heap.add_type(HeapType { name: name.into(), kind, superclass: None, loader: "app".into() })
     });
-    // The class of items, whose static field is the map; the map, its table, an item in it; an item of the method alone.
-    let objects = [0, 1, 2, 3, 3].map(|of: usize| heap.add_object(types[of], 16, None));
+    // The class of items, whose static field is the map; the map, its table, an item in it; an item of the method alone, and a table
+    // of its own into which it has copied the item in the map.
+    let objects = [0, 1, 2, 3, 3, 2].map(|of: usize| heap.add_object(types[of], 16, None));
+    heap.add_reference(objects[5], objects[3]);
     heap.set_class_object(types[3], objects[0]);
     for pair in objects[..4].windows(2) {
         heap.add_reference(pair[0], pair[1]);
@@ -136,7 +138,7 @@ fn what_a_method_works_on_belongs_to_who_keeps_it() {
     let mut root = |object, kind, detail: &str| heap.add_root(Root { object, kind, detail: detail.into() });
     root(objects[0], RootKind::ClassLoader, "class loader");
     root(objects[1], RootKind::StaticField, "com.acme.Item.all");
-    for o in [1, 2, 4] {
+    for o in [1, 2, 4, 5] {
         root(objects[o], RootKind::LocalVariable, "thread \"main\", com.acme.Main.run() line 7");
     }
     root(objects[2], RootKind::Monitor, "");
@@ -152,7 +154,9 @@ fn what_a_method_works_on_belongs_to_who_keeps_it() {
         assert_eq!(path(owners, inside), "class com.acme.Item > static all > java.util.HashMap");
     }
     assert_eq!(path(owners, 3), "class com.acme.Item > static all > java.util.HashMap > com.acme.Item");
-    assert!(path(owners, 4).starts_with("thread main > local variable of"), "{}", path(owners, 4));
+    for own in [4, 5] {
+        assert!(path(owners, own).starts_with("thread main > local variable of"), "{}", path(owners, own));
+    }
     // Where variables count like any root, the table is the method's.
     assert!(path(RULES, 3).contains("local variable of"), "{}", path(RULES, 3));
 }

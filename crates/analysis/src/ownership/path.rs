@@ -152,7 +152,7 @@ fn path(
     let root = match way.first() {
         // A class says where it is by itself.
         Some(&o) if heap.is_class_object(o) => String::new(),
-        Some(&o) => best_root(heap, o).map_or_else(|| "the VM".to_owned(), root_text),
+        Some(&o) => best_root(heap, o, |_| true).map_or_else(|| "the VM".to_owned(), root_text),
         None => String::new(),
     };
     let class = |o: ObjectId| {

@@ -98,7 +98,8 @@ pub(crate) struct MergedStep {
     pub references: Vec<Pair>,
     /// How many there are; several from one object to another count once.
     pub reference_count: u64,
-    /// Objects of types that are on the way already, through which the way goes on upwards.
+    /// Objects of types that are on the way already, through which the way goes on upwards; and, where each object has one keeper, those
+    /// between objects that are on the way.
     pub again: Vec<ObjectId>,
     /// What of the group is reached through it.
     pub reached: Amount,
@@ -142,7 +143,7 @@ pub(super) struct Candidate {
 
 /// What is above a step.
 pub(super) struct Expansion {
-    /// Objects of types that are on the way already, ascending.
+    /// Objects of types that are on the way already, and those between objects that are; ascending.
     pub again: Vec<ObjectId>,
     /// Those through which most of the group is reached first.
     pub candidates: Vec<Candidate>,

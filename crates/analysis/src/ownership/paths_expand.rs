@@ -52,6 +52,8 @@ pub(super) struct Expander<'a> {
     gathered: Option<Gathered>,
     /// Whether that is all that is asked for.
     is_chain: bool,
+    /// Where each object has one keeper: what is outside and above something inside.
+    above: BitSet,
 }
 
 /// What sets a candidate apart: what its objects are, and by which field they refer where all references are known.
@@ -76,6 +78,7 @@ impl<'a> Expander<'a> {
             ways: Vec::new(),
             gathered: None,
             is_chain: false,
+            above: BitSet::default(),
         }
     }
 
@@ -134,7 +137,11 @@ impl<'a> Expander<'a> {
             });
             below = step.below;
         }
-        let mut again = Vec::new();
+        if at != 0 {
+            steps[0].again.iter().for_each(|o| _ = inside.insert(o.0));
+        }
+        let mut again = self.between(&steps[at], at, &mut inside, progress)?;
+        // Further ones join them that are of types on the way.
         let found = self.holders(&steps[at], &types_below, &mut inside, &mut again, progress)?;
         let (roots, more_roots) = self.roots(steps[at].objects.iter().chain(&again).copied());
         let mut candidates = self.told_apart(found);
@@ -207,6 +214,81 @@ impl<'a> Expander<'a> {
         Ok(Expansion { again, candidates, roots, more_roots, by_roots })
     }
 
+    /// Where each object has one keeper: what lies between two objects that are inside, so that the way comes back to where it was. It leads
+    /// no further up than these do, and belongs to them. Ascending; inside by now.
+    fn between(
+        &mut self,
+        step: &MergedStep,
+        at: usize,
+        inside: &mut BitSet,
+        progress: &Progress,
+    ) -> Result<Vec<ObjectId>> {
+        if !self.keeping.has_one_keeper_each() {
+            return Ok(Vec::new());
+        }
+        // In a chain what was inside before has been looked at.
+        let goes_on = self.is_chain && at > 0;
+        if !goes_on {
+            self.above = BitSet::new(self.keeping.heap().object_count());
+        }
+        let all: Vec<ObjectId> = if goes_on { Vec::new() } else { inside.iter().map(ObjectId).collect() };
+        let mut between = self.ways_back(if goes_on { &step.objects } else { &all }, inside, progress)?;
+        between.iter().for_each(|o| _ = inside.insert(o.0));
+        if goes_on {
+            // What was above something that is inside may lie below one of these.
+            let mut open = [&step.objects[..], &between].concat();
+            let mut done = 0usize;
+            while let Some(o) = open.pop() {
+                done += 1;
+                if done.is_multiple_of(CHECKED) {
+                    progress.check()?;
+                }
+                self.keeping.kept(o, |below| {
+                    if self.above.contains(below.0) && inside.insert(below.0) {
+                        between.push(below);
+                        open.push(below);
+                    }
+                });
+            }
+        }
+        between.sort_unstable();
+        Ok(between)
+    }
+
+    /// What is on the ways up from some objects to one that is inside. What is on ways that lead there no more is above them.
+    fn ways_back(&mut self, starts: &[ObjectId], inside: &BitSet, progress: &Progress) -> Result<Vec<ObjectId>> {
+        let objects = self.keeping.heap().object_count();
+        let (mut lead_back, mut lead_out) = (BitSet::new(objects), BitSet::new(objects));
+        let (mut between, mut way) = (Vec::new(), Vec::new());
+        let mut done = 0usize;
+        for &start in starts {
+            let mut at = self.keeping.keeper(start);
+            let comes_back = loop {
+                done += 1;
+                if done.is_multiple_of(CHECKED) {
+                    progress.check()?;
+                }
+                match at {
+                    None => break false,
+                    Some(o) if inside.contains(o.0) || lead_back.contains(o.0) => break true,
+                    Some(o) if lead_out.contains(o.0) => break false,
+                    Some(o) => {
+                        way.push(o);
+                        at = self.keeping.keeper(o);
+                    }
+                }
+            };
+            let seen = if comes_back { &mut lead_back } else { &mut lead_out };
+            way.iter().for_each(|o| _ = seen.insert(o.0));
+            if comes_back {
+                between.append(&mut way);
+            }
+            way.clear();
+        }
+        self.above.unite(&lead_out);
+        Ok(between)
+    }
+
     /// Adds up what is reached through the objects of the next step of a chain.
     fn gather(
         &mut self,
@@ -218,11 +300,12 @@ impl<'a> Expander<'a> {
     ) -> Result<()> {
         let mut gathered = match self.gathered.take() {
             Some(gathered) => gathered,
-            None => Gathered::new(self.keeping, self.group, progress)?,
+            None => Gathered::new(self.keeping, self.group, inside, progress)?,
         };
-        let own = if at == 0 { &[][..] } else { &step.objects[..] };
-        let objects = own.iter().chain(again).copied();
-        gathered.add(self.keeping, self.group, objects, inside, progress)?;
+        if at != 0 {
+            let objects = step.objects.iter().chain(again).copied();
+            gathered.add(self.keeping, self.group, objects, inside, progress)?;
+        }
         self.gathered = Some(gathered);
         Ok(())
     }

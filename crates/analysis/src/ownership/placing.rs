@@ -223,7 +223,7 @@ impl<'a> Builder<'a> {
             return OwnerSpot::At(self.child_named(parent, &name));
         }
         let Some(d) = owner else {
-            return match best_root(self.heap, o) {
+            return match best_root(self.heap, o, |kind| self.graph.counts(o, kind)) {
                 Some(root) => {
                     let names = root_names(root);
                     let node = names.iter().fold(0, |node, name| self.child_named(node, name));

@@ -11,6 +11,7 @@ use crate::progress::Progress;
 use crate::sweep::{Sweep, Word};
 use crate::{BitSet, HeapState, ObjectId, RootKind, TypeId};
 use ahash::AHashMap;
+use std::sync::Arc;
 
 /// What GC roots hold under some rules. It takes a walk over the heap where roots are not equal ([`KeepRules::passing_roots`]) or not
 /// all recorded; whoever answers many questions keeps it.
@@ -21,6 +22,8 @@ pub struct KeepingRoots {
     held: Vec<ObjectId>,
     /// Objects that roots must hold which are not recorded, ascending.
     unrecorded: Vec<ObjectId>,
+    /// What roots reach that last, where others count for the rest alone: what these hold keeps nothing of it either.
+    lasting: Option<Arc<BitSet>>,
 }
 
 /// The graph of one heap state under some rules. Cheap to make of [`KeepingRoots`]: a few bytes a type and a root.
@@ -48,7 +51,8 @@ const AHEAD: usize = 8;
 impl KeepingRoots {
     /// What roots hold in a heap state.
     pub fn new(heap: &HeapState, rules: KeepRules) -> KeepingRoots {
-        let all = KeepingRoots { rules, held: root_objects(heap, rules, |_| true), unrecorded: Vec::new() };
+        let held = root_objects(heap, rules, |_| true);
+        let all = KeepingRoots { rules, held, unrecorded: Vec::new(), lasting: None };
         if heap.origins().is_some_and(|origins| !origins.is_walk) {
             // Of traces not all roots are known: what is kept without some of them is not.
             let unrecorded = unrecorded::unrecorded(&KeepGraph::of(heap, &all));
@@ -57,8 +61,7 @@ impl KeepingRoots {
         if rules.passing_roots {
             return all;
         }
-        let passing = |kind: RootKind| matches!(kind, RootKind::LocalVariable | RootKind::Monitor);
-        let held = root_objects(heap, rules, |number| !passing(heap.roots()[number as usize].kind));
+        let held = root_objects(heap, rules, |number| !is_passing(heap.roots()[number as usize].kind));
         let mut lasting = KeepingRoots { held, ..all.clone() };
         if lasting.held.len() == all.held.len() {
             return all;
@@ -72,8 +75,19 @@ impl KeepingRoots {
         lasting.held.extend(all.held.iter().filter(|o| !seen.contains(o.0)));
         lasting.held.sort_unstable();
         lasting.held.dedup();
+        lasting.lasting = Some(Arc::new(seen));
         lasting
     }
+
+    /// The same roots, but what a passing one holds keeps all that it refers to: for who asks how an object is reached, not who owns it.
+    pub fn with_all_references(self) -> KeepingRoots {
+        KeepingRoots { lasting: None, ..self }
+    }
+}
+
+/// Whether roots of a kind hold what they hold while a method runs.
+fn is_passing(kind: RootKind) -> bool {
+    matches!(kind, RootKind::LocalVariable | RootKind::Monitor)
 }
 
 impl<'h> KeepGraph<'h> {
@@ -129,6 +143,12 @@ impl<'h> KeepGraph<'h> {
         &self.roots
     }
 
+    /// Whether a root of a kind that holds an object counts: a local variable does not where something that lasts keeps the object as well,
+    /// unless the rules say so.
+    pub fn counts(&self, o: ObjectId, kind: RootKind) -> bool {
+        !is_passing(kind) || !self.keeping.lasting.as_ref().is_some_and(|lasting| lasting.contains(o.0))
+    }
+
     /// Of [`KeepGraph::roots`], what must be held by roots that the source did not record: it says that more is alive than
     /// the roots it knows lead to, as at the end of a young collection, which looks at few of them. What of it nothing else
     /// leads to stands for the rest.
@@ -140,13 +160,22 @@ impl<'h> KeepGraph<'h> {
     #[inline]
     pub fn kept(&self, o: ObjectId, mut each: impl FnMut(ObjectId)) {
         let mut skip = self.skipped(o);
+        let apart = self.apart_from(o);
         for &target in self.heap.references(o) {
             if skip == Some(target) {
                 skip = None;
                 continue;
             }
-            each(target);
+            if apart.is_none_or(|lasting| !lasting.contains(target.0)) {
+                each(target);
+            }
         }
+    }
+
+    /// Of an object that nothing lasting keeps: what it keeps nothing of.
+    #[inline]
+    fn apart_from(&self, o: ObjectId) -> Option<&BitSet> {
+        self.keeping.lasting.as_deref().filter(|lasting| !lasting.contains(o.0))
     }
 
     /// Calls `each` with the objects that refer to an object and keep it; some of them more than once.
@@ -158,7 +187,8 @@ impl<'h> KeepGraph<'h> {
     /// Whether an object that refers to another keeps it.
     #[inline]
     pub(super) fn is_keeper(&self, source: ObjectId, o: ObjectId) -> bool {
-        self.plain || self.skipped(source) != Some(o) || self.keeps(source, o)
+        (self.plain || self.skipped(source) != Some(o) || self.keeps(source, o))
+            && self.apart_from(source).is_none_or(|lasting| !lasting.contains(o.0))
     }
 
     /// Whether one of the objects that refer to an object and keep it fits.
@@ -207,6 +237,7 @@ impl<'h> KeepGraph<'h> {
     ) -> Option<u32> {
         let references = self.heap.references(o);
         let skip = self.skipped(o);
+        let apart = self.apart_from(o);
         while let Some(&target) = references.get(*cursor as usize) {
             if cursor.is_multiple_of(AHEAD as u32) {
                 self.look_ahead(&references[*cursor as usize..], &soon);
@@ -215,7 +246,7 @@ impl<'h> KeepGraph<'h> {
             // The same target may be held by another field as well.
             let skipped =
                 skip == Some(target) && references.iter().position(|&r| r == target) == Some(*cursor as usize - 1);
-            if !skipped && wanted(target.0) {
+            if !skipped && apart.is_none_or(|lasting| !lasting.contains(target.0)) && wanted(target.0) {
                 return Some(target.0);
             }
         }
@@ -284,7 +315,9 @@ impl<'h> KeepGraph<'h> {
     /// The node of the type of an object, as a place among the type nodes.
     #[inline]
     pub(super) fn type_node(&self, o: ObjectId) -> Option<u32> {
-        Some(self.node_of_type[self.heap.type_of(o).0 as usize]).filter(|&t| t != NONE)
+        let node = Some(self.node_of_type[self.heap.type_of(o).0 as usize]).filter(|&t| t != NONE)?;
+        let apart = self.apart_from(o);
+        Some(node).filter(|_| apart.is_none_or(|lasting| !lasting.contains(self.types[node as usize].1.0)))
     }
 
     /// The type nodes that keep an object because it is their class object.

@@ -47,6 +47,11 @@ const STRENGTHS: [Strength; 4] = [Strength::Soft, Strength::Weak, Strength::Phan
 
 impl Plan {
     pub fn heap(&self) -> HeapState {
+        self.heap_with(|_| RootKind::Thread)
+    }
+
+    /// With roots of these kinds.
+    fn heap_with(&self, kind: impl Fn(usize) -> RootKind) -> HeapState {
         let mut heap = HeapBuilder::new();
         let of = |t: u32| HeapType {
             name: format!("T{t}"),
@@ -71,8 +76,8 @@ impl Plan {
             // One of a reference object; the other references of the same object stay.
             heap.add_referent(ObjectId(from), ObjectId(to), STRENGTHS[usize::from(strength)]);
         }
-        for &o in &self.roots {
-            heap.add_root(Root { object: ObjectId(o), kind: RootKind::Thread, detail: String::new() });
+        for (n, &o) in self.roots.iter().enumerate() {
+            heap.add_root(Root { object: ObjectId(o), kind: kind(n), detail: String::new() });
         }
         heap.finish()
     }
@@ -180,6 +185,29 @@ proptest! {
             } else {
                 prop_assert_eq!(owned, []);
             }
+        }
+    }
+
+    /// What a local variable alone leads to owns only what it alone leads to: a method that has copied a list does not share what is in it.
+    #[test]
+    fn passing_roots_share_nothing_that_lasts(plan in plans()) {
+        let rules = KeepRules { permanent_classes: false, ..KeepRules::default() };
+        let passes = |n: usize| n % 2 == 1;
+        let heap = plan.heap_with(|n| if passes(n) { RootKind::LocalVariable } else { RootKind::Thread });
+        let tree = Dominators::new(&heap, rules.for_owners(), &Progress::new()).expect("not cancelled");
+        let from = |of_passing: bool| -> Vec<u32> {
+            plan.roots.iter().enumerate().filter(|(n, _)| passes(*n) == of_passing).map(|(_, o)| *o).collect()
+        };
+        let reached = |from: Vec<u32>, without: &HashSet<u32>| plan.closure(&heap, rules, from, without, true);
+        let lasting = reached(from(false), &HashSet::new());
+        let passing = reached(from(true), &lasting);
+        for o in 0..plan.objects {
+            prop_assert_eq!(tree.is_reached(ObjectId(o)), lasting.contains(&o) || passing.contains(&o));
+            let gone: HashSet<u32> = match lasting.contains(&o) {
+                true => &lasting - &reached(from(false), &HashSet::from([o])),
+                false => &passing - &reached(from(true), &lasting.iter().copied().chain([o]).collect()),
+            };
+            prop_assert_eq!(tree.retained(ObjectId(o)), amount(&heap, gone), "{}", o);
         }
     }
 

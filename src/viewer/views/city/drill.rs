@@ -191,7 +191,12 @@ pub(super) fn show(
                 line().show(ui, |ui| {
                     ui.horizontal(|ui| {
                         let (all, hidden) = count.references;
-                        let drawn = format!("{} of {} references", count.drawn, count.drawn + count.left_out);
+                        // All of them may lead out of this part.
+                        let any = count.drawn + count.left_out;
+                        let drawn = match any {
+                            0 => "No reference in this city".to_owned(),
+                            _ => format!("{} of {any} references", count.drawn),
+                        };
                         ui.label(RichText::new(drawn).size(12.0));
                         let warning = |text: String| RichText::new(text).size(12.0).color(theme::WARNING);
                         if count.left_out > 0 {

@@ -228,7 +228,7 @@ fn grew(
     *laying = LayingOut::default();
     let tallest = city.tallest();
     match grew.anew {
-        true => rig.laid_out_anew(tallest, regrouped, |pose| city.buries(pose.eye, step.time())),
+        true => rig.laid_out_anew(tallest, regrouped, |eye| city.buries(eye, step.time())),
         false => rig.set_tallest(tallest),
     }
     shown.0 = Some(city);
@@ -261,7 +261,7 @@ fn follow_settings(
                     // Another look at the same.
                     Some(before) if Arc::ptr_eq(&before.plan, &city.plan) => {}
                     Some(before) if before.plan.part() != city.plan.part() => rig.show_city(tallest),
-                    _ => rig.laid_out_anew(tallest, false, |pose| city.buries(pose.eye, clock.time)),
+                    _ => rig.laid_out_anew(tallest, false, |eye| city.buries(eye, clock.time)),
                 }
                 let before = shown.0.as_mut().filter(|before| before.made_with.window != city.made_with.window);
                 if let Some(before) = before {

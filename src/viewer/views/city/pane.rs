@@ -45,6 +45,8 @@ pub struct CityPane {
     pub(super) backdrop: Option<[f32; 3]>,
     /// The names on screen.
     pub(super) names: Vec<labels::NameSpot>,
+    /// The layout that they stand in: in another one they name nothing.
+    pub(super) names_in: u64,
     /// The values at both ends of the reference under the mouse.
     ends: [Option<egui::Rect>; 2],
     /// Those that the log has told of.
@@ -93,9 +95,10 @@ fn ends(canvas: &labels::Canvas<'_>, shown: &ShownCones) -> [Option<egui::Rect>;
 type WrittenFor = (u64, usize, labels::Wanted);
 
 impl CityPane {
-    /// What is named at a point of the window.
-    pub(super) fn named_at(&self, at: egui::Pos2) -> Option<labels::Named> {
-        self.names.iter().rev().find(|spot| spot.rect.contains(at)).map(|spot| spot.named)
+    /// What is named at a point of the window, in a layout: one that has just come has no names yet.
+    pub(super) fn named_at(&self, at: egui::Pos2, layout: u64) -> Option<labels::Named> {
+        let names = if self.names_in == layout { &self.names[..] } else { &[] };
+        names.iter().rev().find(|spot| spot.rect.contains(at)).map(|spot| spot.named)
     }
 }
 
@@ -428,6 +431,7 @@ impl Names<'_> {
         pane.last_pose = Some(pose);
         pane.ends = ends(&canvas, &self.cones);
         pane.names = labels::paint(&canvas, city, labels, look, &mut pane.shown, hidden);
+        pane.names_in = city.layout;
         if still && tracing::enabled!(tracing::Level::DEBUG) && pane.told != pane.names {
             let place = |spot: &labels::NameSpot| {
                 let (key, at) = match spot.named {
@@ -479,7 +483,8 @@ impl Names<'_> {
 
     fn tooltip(&self, ctx: &egui::Context, document: &Document, pointer: &Pointer) {
         let over = pointer.over.filter(|_| !self.rig.dragging());
-        let named = over.and_then(|at| self.pane.named_at(egui::pos2(at.x, at.y)));
+        let layout = self.shown.0.as_ref().map_or(0, |city| city.layout);
+        let named = over.and_then(|at| self.pane.named_at(egui::pos2(at.x, at.y), layout));
         if let (Some(city), Some(at), Some(cone)) =
             (&self.shown.0, over, self.cones.hovered.and_then(|at| self.cones.cones.get(at)))
         {
@@ -498,5 +503,22 @@ impl Names<'_> {
             let time = pointer.spot.and_then(|spot| spot.time).unwrap_or(self.clock.time);
             tooltip::show(ctx, city, time, target, egui::pos2(at.x, at.y));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::viewer::selection::Target;
+    use memory_city_analysis::timeline::NodeId;
+
+    /// In the frame in which another city comes the names on screen are those of the one before: groups that it may not have.
+    #[test]
+    fn names_of_another_city_name_nothing() {
+        let rect = egui::Rect::from_min_size(egui::pos2(10.0, 10.0), egui::vec2(50.0, 12.0));
+        let named = labels::Named::Group(Target::Node(NodeId(21_761)));
+        let pane = CityPane { names: vec![labels::NameSpot { rect, named }], names_in: 7, ..CityPane::default() };
+        assert_eq!(pane.named_at(rect.center(), 7), Some(named));
+        assert_eq!(pane.named_at(rect.center(), 8), None);
     }
 }

@@ -246,7 +246,7 @@ fn under(
     clock: &Clock,
 ) -> Option<Under> {
     let (at, time) = (spot.at, spot.time.unwrap_or(clock.time));
-    if let Some(named) = pane.named_at(egui::pos2(at.x, at.y)) {
+    if let Some(named) = pane.named_at(egui::pos2(at.x, at.y), city.layout) {
         let target = match named {
             Named::Group(target) => Some(target),
             Named::Rest(..) => None,
@@ -260,6 +260,10 @@ fn under(
     });
     // References lie before and behind roofs: the one under the mouse, unless something stands before it.
     let reference = || {
+        // A city that has just come has none yet.
+        if cones.layout != city.layout {
+            return None;
+        }
         // Of several times beside each other one has them.
         if spot.time.is_some_and(|time| cones.time != Some(time)) {
             return None;

@@ -66,6 +66,8 @@ pub struct ShownCones {
     pub hovered: Option<usize>,
     /// Of which point in time they are.
     pub time: Option<usize>,
+    /// The layout in which they run.
+    pub layout: u64,
 }
 
 /// What cones, boxes and routes were made of that were drawn last.
@@ -113,6 +115,8 @@ pub fn present(
             *box_key = Default::default();
             scene.cones = Versioned::default();
             *cone_key = None;
+            *cone_count = ConeCount::default();
+            *shown_cones = ShownCones::default();
             *route_key = None;
             shown_routes.0 = None;
         }
@@ -206,6 +210,7 @@ pub fn present(
                         };
                         shown_cones.cones = found.cones;
                         shown_cones.time = Some(time);
+                        shown_cones.layout = city.layout;
                     }
                     for (at, (cone, way)) in shown_cones.cones.iter().zip(&shown_cones.ways).enumerate() {
                         let other = city.target_of_plot(cone.other);
@@ -245,7 +250,8 @@ pub fn present(
             clock.eased(),
             if settings.shadows && pane.backdrop.is_none() { 0.38 } else { 0.0 },
             if placed && pane.backdrop.is_none() { city::CITY_SIZE as f32 / 2.0 } else { -1000.0 },
-            0.0,
+            // How far up the eye is for what lies on the ground, in units of how far it is in a world that is drawn flat.
+            rig.flattened().y,
         ],
         marks: instances,
         gradient: match &shown.0 {

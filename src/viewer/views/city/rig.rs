@@ -217,8 +217,8 @@ impl CameraRig {
     }
 
     /// The ground is divided anew, for the same groups or for others: who was near something stays there where that shows enough of
-    /// the city, and is taken to the whole of it otherwise. `buried` says whether a pose is in a building now.
-    pub fn laid_out_anew(&mut self, tallest: f32, regrouped: bool, buried: impl FnOnce(&CameraPose) -> bool) {
+    /// the city, and is taken to the whole of it otherwise. `buried` says whether an eye is in a building now.
+    pub fn laid_out_anew(&mut self, tallest: f32, regrouped: bool, buried: impl FnOnce(Vec3) -> bool) {
         self.tallest = tallest;
         self.reframe();
         if self.whole.is_some() || self.given && !regrouped {
@@ -227,7 +227,9 @@ impl CameraRig {
         let pose = self.flight.map_or(self.pose, |(_, to, _)| to);
         let least = if regrouped { LEAST_REGROUPED } else { LEAST_MOVED };
         let view = CityInView::of(&pose, self.tallest * self.heights(), &self.lens());
-        if !view.is_at_least(least) || buried(&pose) {
+        // Where that is in the world.
+        let eye = pose.eye / self.flattened();
+        if !view.is_at_least(least) || buried(eye) {
             tracing::debug!("camera: home: {:.2} of the ground, {:.2} of the picture", view.ground, view.picture);
             self.show_whole(WholeView::HOME);
         }
@@ -630,8 +632,8 @@ mod tests {
                 rig.zoom_at(Vec2::new(640.0, 400.0), notches / 10.0);
             }
             let before = rig.pose;
-            rig.laid_out_anew(30.0, regrouped, |pose| {
-                assert_eq!(*pose, before);
+            rig.laid_out_anew(30.0, regrouped, |eye| {
+                assert_eq!(eye, before.eye);
                 buried
             });
             rig.advance(f32::INFINITY);
@@ -646,6 +648,16 @@ mod tests {
         rig.laid_out_anew(30.0, true, |_| false);
         rig.advance(f32::INFINITY);
         assert_eq!(rig.pose, rig.pose_of(WholeView::HOME));
+        // On a plan it is asked where the eye is in the world, above all roofs.
+        let mut rig = CameraRig::default();
+        rig.show_at_once(WholeView::Plan);
+        rig.zoom_at(Vec2::new(640.0, 400.0), 24.0);
+        rig.advance(f32::INFINITY);
+        assert!(rig.pose.eye.y < 40.0, "{}", rig.pose.eye);
+        rig.laid_out_anew(30.0, false, |eye| {
+            assert!(eye.y > 100.0, "{eye}");
+            false
+        });
         let nothing = CameraPose { pitch: 1.0, ..near };
         for (regrouped, stays) in [(false, true), (true, false)] {
             let mut rig = CameraRig::default();

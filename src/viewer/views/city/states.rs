@@ -53,9 +53,9 @@ impl StatesCache {
         StatesCache { most, least: 2, bytes: 0, kept: VecDeque::new() }
     }
 
-    /// So many times are beside each other, and are all used in each frame.
+    /// So many times are beside each other, and are all used in each frame; so are the two of a step, which need not be among them.
     pub fn stay(&mut self, times: usize) {
-        self.least = times.max(2);
+        self.least = times + 2;
     }
 
     /// The states at `time`, computed if they are not here.
@@ -120,12 +120,13 @@ mod tests {
         let mut small = StatesCache::new(1);
         (0..9).for_each(|time| drop(small.get(time, state)));
         assert_eq!(small.kept.len(), 2);
-        // Several beside each other are not computed again for each frame.
+        // Several beside each other are not computed again for each frame, wherever the clock stands and comes from.
         small.stay(9);
         for frame in 0..2 {
-            (0..9).for_each(|time| drop(small.get(time, || if frame == 0 { state() } else { unreachable!("kept") })));
+            let made = || if frame == 0 { state() } else { unreachable!("kept") };
+            (0..9).chain([50, 40]).for_each(|time| drop(small.get(time, made)));
         }
-        small.stay(1);
+        small.stay(0);
         small.get(0, || unreachable!("kept"));
         small.get(100, state);
         assert_eq!(small.kept.len(), 2);

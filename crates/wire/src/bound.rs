@@ -15,6 +15,8 @@ use std::path::PathBuf;
 
 /// The end of a recording and what is counted there take less.
 const END: u64 = 2 << 10;
+/// A walk leaves one part in so many of the bound for what comes beside it later: it would go for that otherwise.
+const BESIDE: u64 = 16;
 /// A sum of old samples takes no more.
 const MOST_OF_SUM: u64 = 100;
 
@@ -231,7 +233,7 @@ impl TraceWriter {
             return Err(WireError::WalkTooLarge { needed, most });
         }
         let with_index = bytes.saturating_add(IndexBuilder::bytes_of(chunks));
-        if !self.would_have_room(with_index) {
+        if !self.would_have_room(with_index.saturating_add(most / BESIDE)) {
             self.last_walk_needs = needed.max(most.saturating_add(1));
             self.leave_out_walk()?;
             return Err(WireError::WalkTooLarge { needed: self.last_walk_needs, most });

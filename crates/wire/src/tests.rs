@@ -737,14 +737,14 @@ fn a_walk_is_always_there_once_one_has_fitted() {
     let (mut fitted, mut left_out) = (0, 0);
     for round in 0..120u64 {
         // Names, which each part has again, and settings, which are written again when theirs goes.
-        (0..12).for_each(|name| _ = tables.string(&format!("round {round}, {name}: {}", draws.number())));
+        tables.string(&format!("round {round}: {}", draws.number()));
         tables.write_new(&mut writer).expect("written");
-        let setting = SettingRow { time: round, key: format!("s{round}"), value: format!("{}", draws.number()) };
+        let setting = SettingRow { time: round, key: format!("s{}", round % 9), value: format!("{}", draws.number()) };
         writer.write(&[setting]).expect("written");
         let start = WalkStartRow { naming: ObjectNaming::Id, ..WalkStartRow::default() };
         let mut walk = writer.begin_walk(start).expect("a walk");
         // From half of the bound to all of it, by less than what is spared.
-        for _ in 0..7_000 + 50 * round {
+        for _ in 0..7_000 + 150 * round {
             let object = WalkObject { id: draws.number() | 1 << 62, ..WalkObject::default() };
             walk.object(&object, &[draws.number()]).expect("listed");
         }
@@ -753,10 +753,13 @@ fn a_walk_is_always_there_once_one_has_fitted() {
             Err(WireError::WalkTooLarge { .. }) => left_out += 1,
             Err(other) => panic!("round {round}: {other}"),
         }
-        assert_eq!(writer.walks(), u64::from(fitted > 0), "round {round}");
+        assert!(writer.walks() >= u64::from(fitted > 0), "round {round}: none is left");
+        if left_out == 20 {
+            break;
+        }
     }
     assert!(writer.highest <= MOST, "{} bytes", writer.highest);
-    assert!(fitted > 5 && left_out > 5, "{fitted} fitted, {left_out} were left out");
+    assert!(fitted > 5 && left_out == 20, "{fitted} fitted, {left_out} were left out");
 }
 
 #[test]

@@ -16,6 +16,8 @@ struct Varying {
 }
 
 const SIDES: u32 = 18u;
+// No thicker than this from the eye, of the distance: one that passes before the camera would hide what it leads to.
+const THICKEST: f32 = 0.03;
 
 @vertex
 fn vertex(@builtin(vertex_index) number: u32, cone: Instance) -> Varying {
@@ -37,7 +39,8 @@ fn vertex(@builtin(vertex_index) number: u32, cone: Instance) -> Varying {
         colour = mix(colour, vec3<f32>(1.0), 0.35);
     }
     var out: Varying;
-    out.position = view.clip_from_world * vec4<f32>(centre.xyz + normal * centre.w, 1.0);
+    let radius = min(centre.w, THICKEST * distance(view.eye.xyz, centre.xyz));
+    out.position = view.clip_from_world * vec4<f32>(centre.xyz + normal * radius, 1.0);
     out.colour = colour;
     return out;
 }

@@ -630,7 +630,7 @@ fn a_recording_says_where_it_goes_and_what_it_lacks() {
         assert!(!done.status.success() && said.contains("packages are written as com.acme,org.x"), "{said}");
         // An option that there is not would be taken for the program.
         let done = finish(&mut memory_city(&["record", "--colour", "x", "--", "java"]));
-        assert!(!done.status.success(), "{}", text(&done.stderr));
+        assert_eq!(done.status.code(), Some(2), "{}", text(&done.stderr));
         assert!(text(&done.stderr).contains("--colour is no option of record"), "{}", text(&done.stderr));
         let program = Program::start(jdk, &["-Xmx100m", "-XX:+EnableDynamicAgentLoading"], class_path, "Leaky");
         let (folder, pid) = (temporary.join("attached"), program.pid.to_string());

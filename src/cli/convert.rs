@@ -7,7 +7,7 @@ use memory_city::opening;
 use memory_city_analysis::timeline::{AUTO, Metric, NodeId, Source, TimePoint, Timeline, are_trees, json, title_of};
 use memory_city_formats::wire::{self, CountStream, StreamCount};
 use memory_city_heap::Amount;
-use memory_city_heap::error::Result;
+use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::{FileReaders, Unfinished};
 use std::collections::BTreeMap;
@@ -33,6 +33,16 @@ pub struct ConvertArgs {
 /// Writes them.
 pub fn convert(args: ConvertArgs) -> Result<ExitCode> {
     let name = args.output.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let forms = [".json", ".jsonl", ".mcity"].iter().any(|form| {
+        let packed = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));
+        packed.unwrap_or(&name).ends_with(form) && (packed.is_none() || *form != ".mcity")
+    });
+    if !forms && name.contains('.') {
+        return Err(Error::Unusable {
+            what: format!("{} is no name of a form that can be written", args.output.display()),
+            remedy: "Write .json, .jsonl (both also with .gz or .zst behind it), or .mcity; heap dumps are read, not written".into(),
+        });
+    }
     let left_out = if name.ends_with(".mcity") { recording(&args)? } else { trees(&args)? };
     for what in left_out {
         eprintln!("memory-city: not in the file: {what}");

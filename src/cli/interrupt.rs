@@ -1,6 +1,6 @@
-//! Ctrl+C and SIGTERM: the first one cancels the work that runs, which then removes what it has half written; the second one,
-//! or one while nothing runs, ends the program at once. Either way no half-written file is left behind, and the exit code is
-//! [`CODE`], or 143 after SIGTERM.
+//! Ctrl+C, SIGTERM and SIGHUP (a terminal that closes): the first one cancels the work that runs, which then removes what it has half
+//! written; the second one, or one while nothing runs, ends the program at once. Either way no half-written file is left behind, and the
+//! exit code is [`CODE`], or 143 after SIGTERM, 129 after SIGHUP.
 
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -25,13 +25,28 @@ fn state() -> MutexGuard<'static, InterruptState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Listens for Ctrl+C and SIGTERM from now on.
+/// Whether whoever started this has it live on when the terminal closes, as `nohup` does.
+#[cfg(target_os = "linux")]
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    ignored.is_some_and(|signals| signals & 1 << (signal_hook::consts::SIGHUP - 1) != 0)
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn ignores_hangup() -> bool {
+    true
+}
+
+/// Listens for Ctrl+C and SIGTERM, and for SIGHUP unless it is ignored, from now on.
 pub fn listen() {
     if let Err(error) = ctrlc::set_handler(|| end(CODE)) {
         tracing::warn!("Ctrl+C ends the program at once and may leave temporary files: {error}");
     }
     #[cfg(unix)]
-    match signal_hook::iterator::Signals::new([signal_hook::consts::SIGTERM]) {
+    let hangup = (!ignores_hangup()).then_some(signal_hook::consts::SIGHUP);
+    #[cfg(unix)]
+    match signal_hook::iterator::Signals::new([signal_hook::consts::SIGTERM].into_iter().chain(hangup)) {
         Ok(mut signals) => {
             let heard = move || signals.forever().for_each(|signal| end(128 + signal as u8));
             std::thread::spawn(heard);

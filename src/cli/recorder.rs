@@ -171,7 +171,12 @@ impl RecordingArgs {
     fn folder(&self, program: &str) -> Result<PathBuf> {
         let folder = match &self.output {
             Some(folder) => folder.clone(),
-            None => PathBuf::from(format!("{program}-{}", now())),
+            // Two may begin in one second.
+            None => {
+                let name = PathBuf::from(format!("{program}-{}", now()));
+                let mut numbered = (1..100).map(|number| memory_city_agent::folder::numbered(&name, number));
+                numbered.find(|folder| !folder.exists()).unwrap_or(name)
+            }
         };
         std::path::absolute(&folder).map_err(|e| Error::io(&folder, e))
     }

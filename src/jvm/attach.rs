@@ -43,8 +43,14 @@ impl AttachedJvm {
         if !process.exists() {
             return Err(unusable(format!("There is no process {pid}"), "`memory-city jvms` lists the JVMs that run"));
         }
-        let maps = std::fs::read_to_string(process.join("maps")).map_err(|_| {
-            unusable(format!("Process {pid} belongs to another user"), "Run this as that user, or as root")
+        let maps = std::fs::read_to_string(process.join("maps")).map_err(|error| match error.kind() {
+            std::io::ErrorKind::PermissionDenied if !is_own(&process) => {
+                unusable(format!("Process {pid} belongs to another user"), "Run this as that user, or as root")
+            }
+            _ => unusable(
+                format!("Process {pid} cannot be looked into: {error}"),
+                "`memory-city jvms` lists the JVMs that can be recorded",
+            ),
         })?;
         if !maps.contains("libjvm.so") {
             return Err(unusable(
@@ -164,7 +170,7 @@ impl AttachedJvm {
             "0" => Ok(()),
             number if number.parse::<i32>().is_ok() => Err(unusable(
                 format!("The recorder does not start in process {}", self.pid),
-                "It has written the reason to the standard error of that program",
+                "It has written the reason into the folder it was given, or to the standard error of that program",
             )),
             why => Err(self.no_agents(why).unwrap_or_else(|| {
                 unusable(
@@ -188,6 +194,12 @@ fn forbids_attaching(process: &Path, inner: u32) -> bool {
             words.split(|byte| *byte == 0).any(|word| word == b"-XX:+DisableAttachMechanism")
         }
     }
+}
+
+/// Whether a process belongs to who runs this.
+fn is_own(process: &Path) -> bool {
+    let (of, own) = (std::fs::metadata(process), std::fs::metadata("/proc/self"));
+    of.ok().zip(own.ok()).is_some_and(|(of, own)| of.uid() == own.uid())
 }
 
 fn is_socket(path: &Path) -> bool {

@@ -1,7 +1,7 @@
 //! What the VM calls. No panic leaves a callback, and none says that loading failed when the program could do without us.
 
 use crate::collections::COLLECTIONS;
-use crate::folder::is_musl;
+use crate::folder::{AgentStatus, RecorderLock, is_musl};
 use crate::jvmti::JvmtiEnv;
 use crate::options::AgentOptions;
 use crate::recording::{begin, current, end_and_wait, give_up, with_current};
@@ -11,6 +11,7 @@ use crate::{fault, log, sampling, worker};
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -79,28 +80,37 @@ extern "C" fn Agent_OnLoad(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c
     0
 }
 
-/// Called when the library is loaded into a program that runs. Whoever attaches learns of failure by the number.
+/// Called when the library is loaded into a program that runs. Whoever attaches learns of failure by the number, and of its reason in the
+/// folder where it waits; where nobody does, that is one line of the program's.
 #[unsafe(no_mangle)]
 extern "C" fn Agent_OnAttach(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c_void) -> jint {
     let result = guarded("attaching", || {
         quiet_panics();
-        runs_on_glibc()?;
         // SAFETY: the VM gives a text or null.
-        let options = unsafe { options(text) }?;
+        let options = runs_on_glibc().and_then(|()| unsafe { options(text) }).map_err(|why| (why, None))?;
         if options.stop {
             end_and_wait(crate::folder::ENDED_FROM_OUTSIDE, AT_LEAVING);
             return Ok(());
         }
-        begin(vm, options, true).map(drop)
+        let folder = options.folder.clone();
+        begin(vm, options, true).map(drop).map_err(|why| (why, Some(folder)))
     });
     match result {
         Some(Ok(())) => 0,
-        Some(Err(why)) => {
-            log(&format!("this program is not recorded: {why}"));
+        Some(Err((why, folder))) => {
+            if !folder.is_some_and(|folder| tell_who_waits(&folder, &why)) {
+                log(&format!("this program is not recorded: {why}"));
+            }
             1
         }
         None => 2,
     }
+}
+
+/// Says in the folder of a recording process that waits there why nothing is recorded. Whether it could.
+fn tell_who_waits(folder: &Path, why: &str) -> bool {
+    let status = AgentStatus { pid: std::process::id(), ended: why.to_owned(), ..AgentStatus::default() };
+    RecorderLock::is_held(folder) && status.write(folder).is_ok()
 }
 
 /// Called when the program has ended and the VM is about to go.

@@ -135,7 +135,8 @@ mod tests {
         }
         assert_eq!((remove_earlier(3), earlier(&wanted)), (0, vec![3, 4, 10, 12, 13]));
         // In a container the program before had the same number.
-        std::fs::write(above.path().join("trace-4").join(CLAIM), format!("{}\n\n", std::process::id())).expect("written");
+        std::fs::write(above.path().join("trace-4").join(CLAIM), format!("{}\n\n", std::process::id()))
+            .expect("written");
         assert_eq!(remove_earlier(0), 1, "it may just have begun, and the third has notes");
         let then = SystemTime::now() - hour;
         let of_before = std::fs::File::options().write(true).open(above.path().join("trace-4").join(CLAIM));

@@ -118,7 +118,21 @@ fn what_is_cut_is_what_the_owner_retains() {
         .expect("persons");
     assert_eq!(number(&items.tables[0], persons, "objects"), PERSONS);
 
-    for nonsense in ["no.such.Class.field", "0x1 -> 0x2", "nonsense", &format!("{list} -> {class}")] {
+    // By the class of the objects that have it, as chains name it: it inherits the field.
+    let cut_bytes = |field: &str| {
+        let found = run(&source, "cut", &[("cut", field)]).expect(field);
+        (0..found.tables[0].rows.len()).map(|row| number(&found.tables[0], row, "bytes")).sum::<u64>()
+    };
+    let (some, all) = (cut_bytes("java.util.LinkedHashMap.table"), cut_bytes("java.util.HashMap.table"));
+    assert!(0 < some && some < all, "{some} of {all}");
+
+    for nonsense in [
+        "java.util.LinkedHashMap.nothing",
+        "no.such.Class.field",
+        "0x1 -> 0x2",
+        "nonsense",
+        &format!("{list} -> {class}"),
+    ] {
         run(&source, "cut", &[("cut", nonsense)]).expect_err(nonsense);
     }
 }

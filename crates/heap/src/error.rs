@@ -59,6 +59,8 @@ impl Error {
         let remedy = match source.kind() {
             K::NotFound => "Check the path",
             K::PermissionDenied => "Make the file readable for this user (chmod +r) or copy it to a place that is",
+            K::AlreadyExists => "Name another one",
+            K::NotADirectory | K::IsADirectory => "Check the path: files and folders are not each other's place",
             _ => "Check the disk and try again",
         };
         Error::Io { path: path.to_owned(), source, remedy: remedy.to_owned() }

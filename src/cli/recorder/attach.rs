@@ -51,9 +51,16 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     give_to_owner(pid, &folder);
     let options = AgentOptions { attached: true, ..args.recording.options(&folder) };
     if let Err(error) = jvm.load(&library, &options.text()) {
+        let why = session.status().map(|status| status.ended).filter(|why| !why.is_empty());
         // It may have begun all the same, where the VM was too slow to say so: then it ends when nobody waits for it any more.
         session.give_up();
-        return Err(error);
+        return Err(match why {
+            Some(why) => Error::Unusable {
+                what: format!("The recorder does not start in process {pid}: {why}"),
+                remedy: "Where it is recorded already, end that recording, or open its trace while it grows".into(),
+            },
+            None => error,
+        });
     }
     let length = args.length.map_or_else(String::new, |most| format!("for {}, ", words::time_text(most)));
     let end = format!("{length}until Ctrl+C, or until the program ends");

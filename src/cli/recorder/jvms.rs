@@ -41,7 +41,7 @@ pub fn choose(pid: Option<u32>) -> Result<u32> {
         [one] => Ok(one.pid),
         several if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() => ask(several),
         several => Err(Error::Unusable {
-            what: format!("Several JVMs run here:\n{}", table(several)),
+            what: format!("Several JVMs run here:\n{}", table(several).trim_end()),
             remedy: "Give the process id of one".into(),
         }),
     }

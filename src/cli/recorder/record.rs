@@ -16,6 +16,9 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// What the command line ends with when it is wrong.
+const WRONG_ARGUMENTS: u8 = 2;
+
 #[derive(Args)]
 #[command(after_help = "The program runs as it would without: its input, output and exit code are its own.\n\n  \
     memory-city record -- java -jar app.jar --port 8080\n  memory-city record -o run --walk-every 30s -- ./start.sh\n\n\
@@ -37,10 +40,10 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
     })?;
     // An option that is not known would be the program otherwise.
     if program.to_string_lossy().starts_with('-') {
-        return Err(Error::Unusable {
-            what: format!("{} is no option of record", program.display()),
-            remedy: "`memory-city record --help` lists them; the program comes behind --".into(),
-        });
+        let what = format!("{} is no option of record", program.display());
+        let remedy = "`memory-city record --help` lists them; the program comes behind --".into();
+        eprintln!("memory-city: {}", Error::Unusable { what, remedy });
+        return Ok(ExitCode::from(WRONG_ARGUMENTS));
     }
     let is_java = Path::new(program).file_name() == Some(OsStr::new("java"));
     if is_java && is_musl(program) {
@@ -105,7 +108,11 @@ fn follow(child: Child, session: &mut RecordingSession) -> Result<ExitStatus> {
     let tell = || {
         while !has_ended.load(Ordering::Relaxed) {
             if asked.check().is_err() {
-                let signal = if interrupt::asked() == Some(143) { libc::SIGTERM } else { libc::SIGINT };
+                let signal = match interrupt::asked() {
+                    Some(143) => libc::SIGTERM,
+                    Some(129) => libc::SIGHUP,
+                    _ => libc::SIGINT,
+                };
                 let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
                 if matches!(child.try_wait(), Ok(None)) {
                     // SAFETY: no pointers; the child has not been waited for, and nobody does meanwhile, so the number is still its own.

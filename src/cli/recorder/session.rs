@@ -65,6 +65,12 @@ impl RecordingSession {
     /// When the folder cannot be made, or holds something already.
     pub(super) fn begin(folder: &Path, plan: RecordingPlan) -> Result<RecordingSession> {
         let made_folder = !folder.exists();
+        if folder.is_file() {
+            return Err(Error::Unusable {
+                what: format!("{} is a file, and a recording is a folder", folder.display()),
+                remedy: "Name another one with --output".into(),
+            });
+        }
         if !made_folder && std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.next().is_some() {
             return Err(Error::Unusable {
                 what: format!("{} is there already and not empty", folder.display()),

@@ -55,7 +55,7 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
     let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}-{}.mcity", now())));
     // Of the command line only the first word: others may be secrets.
     let program = found.as_ref().and_then(|j| j.program.split(' ').next()).unwrap_or_default();
-    let mut file = begin(&path, program, found.as_ref().map_or("", |j| &j.version))?;
+    let mut file = begin(&path, program, found.as_ref().map_or("", |j| &j.version), args.reachable)?;
     let (asked, started) = (Progress::new(), Instant::now());
     let mut taken = 0u64;
     let mut room = WatchedRoom::new(args.max_size, file.bytes());
@@ -159,13 +159,14 @@ fn source_name(name: &str) -> String {
 }
 
 /// Begins the recording of a program that is watched.
-fn begin(path: &Path, program: &str, version: &str) -> Result<CountStream> {
+fn begin(path: &Path, program: &str, version: &str, reachable: bool) -> Result<CountStream> {
     let file = private_file(path).map_err(|e| Error::io(path, e))?;
     let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
     let facts = [
         ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
         ("recording.started", millis.to_string()),
         ("recording.mode", "histograms".into()),
+        ("histograms.of", if reachable { "reachable" } else { "all" }.into()),
         ("process.command", program.into()),
         ("vm.version", version.into()),
     ];

@@ -181,9 +181,6 @@ pub fn show(
                 {
                     card.kind = kind;
                 }
-                if std::mem::take(&mut card.fresh) {
-                    field.request_focus();
-                }
                 let path = Path::new(card.path.trim());
                 let there = path.is_file();
                 if there {
@@ -192,6 +189,12 @@ pub fn show(
                     );
                 }
                 let enter = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
+                // Whatever is chosen above it: Enter saves, and no key goes to what is behind the card.
+                if std::mem::take(&mut card.fresh)
+                    || !field.has_focus() && !enter && !egui::Popup::is_any_open(ui.ctx())
+                {
+                    field.request_focus();
+                }
                 if ui.input(|i| i.key_pressed(egui::Key::Escape)) {
                     card.open = false;
                 }

@@ -165,11 +165,14 @@ pub fn busy(ctx: &egui::Context, what: &str, snapshot: &Snapshot) {
     });
 }
 
-/// Short messages at the top.
+/// How far above the lower edge messages stand: above the time bar, and the line of owners walked.
+const NOTICES_UP: f32 = 106.0;
+
+/// Short messages near the lower edge: at the upper one stands what leaks, and who reads that reads on.
 pub fn notices<'a>(ctx: &egui::Context, notices: impl Iterator<Item = (&'a str, f32)>) {
     egui::Area::new("notices".into())
         .order(egui::Order::Foreground)
-        .anchor(Align2::CENTER_TOP, [0.0, 48.0])
+        .anchor(Align2::CENTER_BOTTOM, [0.0, -NOTICES_UP])
         .interactable(false)
         .show(ctx, |ui| {
             for (text, opacity) in notices {

@@ -85,6 +85,16 @@ pub fn by_day(settings: Res<Settings>, mut outputs: Query<&mut EguiRenderOutput>
     }
 }
 
+/// What stands out on the dark theme has at least this light, of 1; and at most that on the light one, where it is to stand out as much: a
+/// pure amber or cyan is its own mirror image otherwise. Of a ground of 0.8, 4.5 : 1.
+const STANDS_OUT: f32 = 0.2;
+const MOST_LIGHT: f32 = 0.13;
+
+/// How light a colour is, near enough for that: WCAG's relative luminance with a gamma of 2.
+fn light([r, g, b]: [f32; 3]) -> f32 {
+    0.2126 * r * r + 0.7152 * g * g + 0.0722 * b * b
+}
+
 /// A colour with the opposite lightness and the same hue; premultiplied, as egui has them.
 fn mirrored(colour: Color32) -> Color32 {
     let [r, g, b, a] = colour.to_array();
@@ -94,7 +104,16 @@ fn mirrored(colour: Color32) -> Color32 {
     let sum = u16::from(r.max(g).max(b)) + u16::from(r.min(g).min(b));
     // Additive colours have channels above their opacity: they stay within a byte.
     let mirror = |channel: u8| (i32::from(channel) + i32::from(a) - i32::from(sum)).clamp(0, i32::from(a)) as u8;
-    Color32::from_rgba_premultiplied(mirror(r), mirror(g), mirror(b), a)
+    let now = [r, g, b].map(mirror);
+    let of_opaque = |rgb: [u8; 3]| light(rgb.map(|channel| f32::from(channel) / f32::from(a)));
+    let [r, g, b] = match of_opaque(now) {
+        much if much > MOST_LIGHT && of_opaque([r, g, b]) > STANDS_OUT => {
+            let darker = (MOST_LIGHT / much).sqrt();
+            now.map(|channel| (f32::from(channel) * darker) as u8)
+        }
+        _ => now,
+    };
+    Color32::from_rgba_premultiplied(r, g, b, a)
 }
 
 /// The frame of a bar along an edge of the window.
@@ -304,7 +323,10 @@ pub fn brief(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MEANING, QUIET, SOLID, TEXT, brief, fitting, mirrored, shortened, worded};
+    use super::{
+        ACCENT, ERROR, FREED, GROWTH, INCOMING, MEANING, OUTGOING, QUIET, ROUTE, SERIES, SHRINK, SOLID, TEXT, WARNING,
+        brief, fitting, mirrored, shortened, worded,
+    };
     use bevy_egui::egui::{self, Color32, FontId};
     use memory_city_testing::{root, rust_files};
 
@@ -372,6 +394,22 @@ mod tests {
         assert!(light(ground) > 650 && light(text) < 90 && light(quiet) < 300, "{ground:?} {text:?} {quiet:?}");
         for colour in [TEXT, QUIET, SOLID, Color32::from_rgb(255, 140, 90)] {
             assert_eq!(mirrored(mirrored(colour)), colour);
+        }
+        // WCAG's contrast, of all words that have a colour.
+        let linear = |c: u8| match f64::from(c) / 255.0 {
+            c if c <= 0.04045 => c / 12.92,
+            c => ((c + 0.055) / 1.055).powf(2.4),
+        };
+        let luminance = |c: Color32| 0.2126 * linear(c.r()) + 0.7152 * linear(c.g()) + 0.0722 * linear(c.b());
+        for word in [TEXT, QUIET, ACCENT, INCOMING, OUTGOING, ROUTE, FREED, WARNING, ERROR, GROWTH, SHRINK] {
+            let contrast = (luminance(ground) + 0.05) / (luminance(mirrored(word)) + 0.05);
+            assert!(contrast >= 4.5, "{word:?} by day: {contrast:.2}");
+        }
+        // Dark words on what is light by night.
+        for fill in SERIES.into_iter().chain([ROUTE]) {
+            let ink = mirrored(Color32::from_rgb(28, 22, 0));
+            let contrast = (luminance(ink) + 0.05) / (luminance(mirrored(fill)) + 0.05);
+            assert!(contrast >= 4.5, "words on {fill:?} by day: {contrast:.2}");
         }
         // What has a meaning, and what is not there, stays.
         let meaning = Color32::from_rgba_premultiplied(200, 30, 20, MEANING);

@@ -14,7 +14,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Sense};
 use egui_plot::{Line, MarkerShape, Plot, PlotBounds, Points};
 use memory_city_analysis::analyses::{self, count_text};
-use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint, is_repeated};
+use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint, Timeline, Unit, is_repeated};
 use memory_city_analysis::trends::CountsBetween;
 use memory_city_formats::event::GcKind;
 
@@ -181,6 +181,17 @@ fn caption(point: &TimePoint) -> String {
 /// not to lie on the floor for their sake, so they stand at the top where they are beyond half as much again.
 fn scale_of(heap: u64, counted: u64) -> u64 {
     heap.max(counted.min(heap.saturating_add(heap / 2)))
+}
+
+/// A value of an axis, which has little room: of counts the unit is said above.
+fn axis_text(timeline: &Timeline, value: u64, metric: Metric) -> String {
+    let of_bytes = !matches!(timeline.metric_info(metric).unit, Unit::Objects | Unit::Count);
+    let scales = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
+    match scales.into_iter().find(|(scale, _)| value >= *scale && value.is_multiple_of(*scale)) {
+        _ if of_bytes => number(timeline, value, metric),
+        Some((scale, name)) => format!("{} {name}", value / scale),
+        None => count_text(value),
+    }
 }
 
 /// The distance of the lines of an axis up to `most`: 1, 2 or 5 times a power of ten, so that there are two to five of them.
@@ -403,7 +414,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         // One above the other, as many as have room.
         if y > rect.top() + 18.0 && y <= free {
             free = y - VALUES_APART;
-            let text = number(timeline, value, metric);
+            let text = axis_text(timeline, value, metric);
             painter.text(Pos2::new(rect.left() + GUTTER - 8.0, y), Align2::RIGHT_CENTER, text, tiny.clone(), faint);
         }
     }

@@ -134,7 +134,9 @@ fn marked(
             let colour = (mark.colour + 1) % MARK_COLOURS.len();
             change = Some(PlaceChange::Say(MarkNote { colour, ..mark.clone() }));
         }
-        let name = node.map_or_else(|| key.to_owned(), |node| timeline.display_name(node));
+        // Of a key the groups, without the heap and the levels that have none.
+        let of_key = || key.split('#').skip(1).filter(|name| !name.is_empty()).collect::<Vec<_>>().join(" › ");
+        let name = node.map_or_else(of_key, |node| timeline.display_name(node));
         let text = RichText::new(theme::shortened(&theme::brief(&name), 26)).size(12.5);
         match node {
             Some(node) => {

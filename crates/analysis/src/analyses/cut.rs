@@ -161,7 +161,7 @@ fn of_field(
     Ok((cut, format!("{} references", count_text(found.len() as u64))))
 }
 
-/// What a field holds, static or of all instances of a class and those below it.
+/// What a field holds, static or of all instances of a class and those below it; the class has it, or inherits it.
 pub(super) struct FieldReferences {
     /// From which object to which; fields that hold nothing have none.
     pub references: Vec<(ObjectId, ObjectId)>,
@@ -188,6 +188,10 @@ pub(super) fn field_references(
             wanted.insert(class.0);
         }
     });
+    let mut is_above = vec![false; types.len()];
+    for t in (0..types.len()).filter(|&t| is_class[t]) {
+        superclasses(heap, t).skip(1).for_each(|above| is_above[above] = true);
+    }
     let inherits: Vec<bool> = (0..types.len()).map(|t| inherits(heap, &is_class, t)).collect();
     for o in heap.objects().filter(|&o| inherits[heap.type_of(o).0 as usize]) {
         wanted.insert(o.0);
@@ -197,7 +201,10 @@ pub(super) fn field_references(
         let mut here = Vec::new();
         match record {
             ObjectRecord::Instance(fields) => {
-                let of_class = fields.iter().filter(|f| is_class[f.class.0 as usize] && **f.name == *field);
+                let named = |of: &[bool]| fields.iter().any(|f| of[f.class.0 as usize] && **f.name == *field);
+                // Chains name a field by the class of the object that has it, which may inherit it.
+                let declared = if named(&is_class) { &is_class } else { &is_above };
+                let of_class = fields.iter().filter(|f| declared[f.class.0 as usize] && **f.name == *field);
                 let of_class = of_class.inspect(|_| has_field.store(true, Ordering::Relaxed));
                 here.extend(of_class.filter_map(|f| target(f.value)).filter(|&to| keeps(heap, rules, field, from, to)));
             }
@@ -251,9 +258,13 @@ fn keeps(heap: &HeapState, rules: KeepRules, field: &str, from: ObjectId, to: Ob
 
 /// Whether a type is one of some, or below one.
 fn inherits(heap: &HeapState, wanted: &[bool], t: usize) -> bool {
-    // Damaged inputs have classes that are their own superclasses.
-    let above = std::iter::successors(Some(t), |&t| heap.types()[t].superclass.map(|s| s.0 as usize));
-    above.take(1_000).any(|t| wanted.get(t).copied().unwrap_or(false))
+    superclasses(heap, t).any(|t| wanted[t])
+}
+
+/// A type and those above it, as far as there are any: damaged inputs have classes that are their own superclasses.
+fn superclasses(heap: &HeapState, t: usize) -> impl Iterator<Item = usize> + '_ {
+    let above = |&t: &usize| heap.types().get(t)?.superclass.map(|s| s.0 as usize);
+    std::iter::successors(Some(t), above).take(1_000).filter(|&t| t < heap.types().len())
 }
 
 fn findings(document: &Source, freed: &Freed, what: &str, top: usize) -> Findings {

@@ -216,7 +216,15 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
             )
         }
         (false, _) => {
-            "class histograms were recorded, not objects: the counts are exact, and there are no references".to_owned()
+            let garbage = match scan.run.get("histograms.of").map(String::as_str) {
+                Some("all") => {
+                    ". What nothing keeps any more counts too until it is collected: `watch --reachable` leaves it out"
+                }
+                _ => "",
+            };
+            format!(
+                "class histograms were recorded, not objects: the counts are exact, and there are no references{garbage}"
+            )
         }
     };
     if left_out > 0 {

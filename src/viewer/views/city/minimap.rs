@@ -16,9 +16,14 @@ const LEAST_PANE: f32 = 360.0;
 /// How far the view is drawn where it ends at no ground.
 const FARTHEST: f32 = 4.0 * CITY_SIZE as f32;
 
+/// The width that it takes of a pane, with the space beside it; 0 where it is not there.
+pub fn room(pane: Rect, rig: &CameraRig) -> f32 {
+    if rig.shows_all() || pane.width().min(pane.height()) < LEAST_PANE { 0.0 } else { SIDE + 3.0 * theme::GAP }
+}
+
 /// Draws it; a click or drag has that place of the city in the middle of the picture.
 pub fn show(ctx: &egui::Context, pane: Rect, city: &mut City, time: usize, rig: &mut CameraRig, selection: &Selection) {
-    if rig.shows_all() || pane.width().min(pane.height()) < LEAST_PANE {
+    if room(pane, rig) == 0.0 {
         return;
     }
     let corner = pane.right_bottom() - egui::vec2(SIDE + 2.0 * theme::GAP, SIDE + 2.0 * theme::GAP);

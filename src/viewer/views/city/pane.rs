@@ -182,6 +182,7 @@ pub fn draw(
         lost_hint(&painter, rect, &names);
     }
     let mut card = None;
+    let has_map = names.settings.minimap && names.multiples.0.is_empty();
     if laying.active() {
         let corner = free.right_top() + egui::vec2(-34.0, 10.0);
         spinner::paint(ui, egui::Rect::from_min_size(corner, egui::vec2(24.0, 24.0)));
@@ -207,11 +208,12 @@ pub fn draw(
         }
         let selection = names.selection.bypass_change_detection();
         let owners = owners.bypass_change_detection();
-        actions.write_batch(crumbs::show(ui.ctx(), rect, &open.timeline, owners, selection));
+        let room = if has_map { minimap::room(rect, &names.rig) } else { 0.0 };
+        let beside = rect.with_max_x(rect.right() - room);
+        actions.write_batch(crumbs::show(ui.ctx(), beside, &open.timeline, owners, selection));
     }
     names.top_lines(ui.ctx(), rect, card);
-    if names.settings.minimap
-        && names.multiples.0.is_empty()
+    if has_map
         && let Some(city) = names.shown.bypass_change_detection().0.as_mut()
     {
         let rig = names.rig.bypass_change_detection();

@@ -125,8 +125,10 @@ mod tests {
         assert!(above.path().join("trace-3/notes.txt").exists());
         assert!(above.path().join("trace-2/00-000000.mcity").exists(), "somebody may be at work there");
         claim("trace-2", Duration::from_secs(3600));
-        assert_eq!((remove_earlier(3), earlier(&wanted)), (1, vec![3, 4, 10]));
-        assert_eq!((remove_earlier(3), remove_earlier(9)), (0, 0));
+        // What has only notes counts no more.
+        assert_eq!((remove_earlier(3), earlier(&wanted)), (0, vec![2, 3, 4, 10]));
+        assert_eq!((remove_earlier(2), earlier(&wanted)), (1, vec![3, 4, 10]));
+        assert_eq!((remove_earlier(2), remove_earlier(9)), (0, 0));
         // Two that could not begin count for nothing, and go when nobody is at work there; what somebody else has made stays.
         let hour = Duration::from_secs(3600);
         for (name, ago) in [("trace-11", Some(hour)), ("trace-12", Some(Duration::ZERO)), ("trace-13", None)] {
@@ -137,7 +139,7 @@ mod tests {
         // In a container the program before had the same number.
         std::fs::write(above.path().join("trace-4").join(CLAIM), format!("{}\n\n", std::process::id()))
             .expect("written");
-        assert_eq!(remove_earlier(0), 1, "it may just have begun, and the third has notes");
+        assert_eq!(remove_earlier(0), 1, "that one may just have begun, and of the others the tenth goes");
         let then = SystemTime::now() - hour;
         let of_before = std::fs::File::options().write(true).open(above.path().join("trace-4").join(CLAIM));
         of_before.and_then(|file| file.set_modified(then)).expect("set");

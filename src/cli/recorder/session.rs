@@ -333,11 +333,15 @@ fn status_line() -> ProgressBar {
 /// behind it is for wider ones.
 fn line(status: &AgentStatus, taker: &WalkTaker) -> String {
     format!(
-        "{} {} samples, {} live, {} walks, {} paused, {:.1} % CPU, {}; {} histograms, last walk {} objects",
+        "{} {} samples, {} live, {} walks{}, {} paused, {:.1} % CPU, {}; {} histograms, last walk {} objects",
         clock(status.elapsed),
         rounded(status.samples),
         count_text(status.live),
         count_text(status.walks),
+        match status.no_room {
+            0 => String::new(),
+            left_out => format!(" (disk full: {} left out)", count_text(left_out)),
+        },
         match status.pauses {
             micros if micros < 100_000_000 => seconds(micros),
             micros => format!("{} s", micros / 1_000_000),
@@ -368,6 +372,11 @@ fn summary(status: &AgentStatus, taker: &WalkTaker, reason: &str) -> String {
     let walks = match (taker.walks, status.walks) {
         (taken, walked) if taken >= walked => format!("{taken} walks"),
         (taken, walked) => format!("{taken} of {walked} walks"),
+    };
+    // Within the bound older ones go.
+    let walks = match taker.kept() {
+        kept if kept < taker.walks => format!("{walks}, {kept} of them in the trace"),
+        _ => walks,
     };
     format!(
         "Recorded for {}: {} samples ({} alive at the end), {} collections, {} class histograms, {walks}; the program stood still for {} and paid {:.1} % of \

@@ -70,7 +70,8 @@ fn draw(
         let selection = selection.bypass_change_detection();
         let city = shown.0.as_ref().filter(|city| Arc::ptr_eq(&city.timeline, &open.timeline));
         let beside = city.filter(|city| city.made_with.metric == metric).map_or(0, City::growth_without_building);
-        list(ui, (&open.timeline, metric, beside), ranked, &filter, clock.time, selection, &mut anchor);
+        let part = city.map_or(NodeId::ROOT, |city| city.plan.part().root);
+        list(ui, (&open.timeline, metric, beside, part), ranked, &filter, clock.time, selection, &mut anchor);
         live_panel::show(ui, listening.bypass_change_detection(), &document, shown.0.as_ref(), &clock, &mut actions);
     });
 }
@@ -85,7 +86,7 @@ struct Ranking<'a> {
 
 fn list(
     ui: &mut egui::Ui,
-    (timeline, metric, beside): (&Timeline, Metric, u64),
+    (timeline, metric, beside, part): (&Timeline, Metric, u64, NodeId),
     [ranked, shrinking]: &[Vec<NodeId>; 2],
     filter: &SharedFilter,
     time: usize,
@@ -124,7 +125,7 @@ fn list(
     }
     // Bars have the colours of the city: red is what is red there.
     let most = top.first().map_or(0, |&node| growth(node)).max(1);
-    let red = analyses::growth_scale(timeline, metric, most as u64).max(1) as i64;
+    let red = analyses::growth_scale(timeline, metric, part, most as u64).max(1) as i64;
     let heat = |value: i64| theme::colour(city::growth_colour((value as f64 / red as f64) as f32));
     let amount = |value: i64| signed(timeline, value, metric);
     ranking.rows(ui, &top, &growth, &heat, &amount);

@@ -361,7 +361,11 @@ fn colour_bar(ui: &mut egui::Ui, legend: &Legend, counts: &ColourHistogram, stri
     if striped {
         stripes(&painter, bar, &legend.gradient);
     }
-    for mark in &legend.marks {
+    // The ends first; of those between them what has room.
+    let is_end = |mark: &&city::Mark| mark.position <= 0.0 || mark.position >= 1.0;
+    let between = legend.marks.iter().filter(|mark| !is_end(mark));
+    let mut taken: Vec<Rect> = Vec::new();
+    for mark in legend.marks.iter().filter(is_end).chain(between) {
         let x = bar.left() + bar.width() * mark.position;
         let align = match mark.position {
             p if p <= 0.0 => Align2::LEFT_TOP,
@@ -370,7 +374,12 @@ fn colour_bar(ui: &mut egui::Ui, legend: &Legend, counts: &ColourHistogram, stri
         };
         let below = Pos2::new(x, bar.bottom() + 3.0);
         painter.line_segment([Pos2::new(x, bar.bottom()), below], Stroke::new(1.0, theme::QUIET));
-        painter.text(below, align, &mark.text, egui::FontId::proportional(10.5), theme::TEXT);
+        let words = painter.layout_no_wrap(mark.text.clone(), egui::FontId::proportional(10.5), theme::TEXT);
+        let place = align.anchor_size(below, words.size());
+        if taken.iter().all(|other| !other.expand(2.0).intersects(place)) {
+            painter.galley(place.min, words, theme::TEXT);
+            taken.push(place);
+        }
     }
 }
 

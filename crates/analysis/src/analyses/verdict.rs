@@ -24,17 +24,17 @@ pub struct Verdict {
     pub since: Option<usize>,
 }
 
-/// Growth of this size stands for the red end of colours: the largest of any group, at least [`GROWTH_FLOOR`] of the largest heap;
-/// 0 where nothing grows.
-pub fn growth_scale(timeline: &Timeline, metric: Metric, largest: u64) -> u64 {
+/// Growth of this size stands for the red end of colours: the largest of any group, at least [`GROWTH_FLOOR`] of the largest heap, or
+/// of the part of it below `root` that is looked at; 0 where nothing grows.
+pub fn growth_scale(timeline: &Timeline, metric: Metric, root: NodeId, largest: u64) -> u64 {
     if largest == 0 {
         return 0;
     }
-    largest.max(of_largest_heap(timeline, metric, GROWTH_FLOOR))
+    largest.max(of_largest(timeline, metric, root, GROWTH_FLOOR))
 }
 
-fn of_largest_heap(timeline: &Timeline, metric: Metric, share: f64) -> u64 {
-    let heap = (0..timeline.times()).map(|t| timeline.value(t, NodeId::ROOT, metric)).max().unwrap_or(0);
+fn of_largest(timeline: &Timeline, metric: Metric, root: NodeId, share: f64) -> u64 {
+    let heap = (0..timeline.times()).map(|t| timeline.value(t, root, metric)).max().unwrap_or(0);
     (heap as f64 * share).ceil() as u64
 }
 
@@ -63,7 +63,7 @@ pub fn verdict(timeline: &Timeline, metric: Metric) -> Verdict {
     let all = positive(timeline.growth(NodeId::ROOT, metric));
     let first = top_growing(timeline, metric, 1).first().copied();
     let most = first.map_or(0, |node| positive(timeline.growth(node, metric)));
-    let floor = of_largest_heap(timeline, metric, WORD_FLOOR).max(1);
+    let floor = of_largest(timeline, metric, NodeId::ROOT, WORD_FLOOR).max(1);
     if let Some(node) = first.filter(|_| most >= floor) {
         let since = since(timeline, metric, node);
         let point = &timeline.points()[since];
@@ -143,10 +143,13 @@ mod tests {
             "{}",
             of.text
         );
-        assert_eq!(growth_scale(&series(&[(1000, 500_000), (4096, 500_000)]), Metric::Bytes, 3096), 25_205);
+        assert_eq!(
+            growth_scale(&series(&[(1000, 500_000), (4096, 500_000)]), Metric::Bytes, NodeId::ROOT, 3096),
+            25_205
+        );
         let of = verdict(&series(&[(4000, 5000), (10, 5000)]), Metric::Bytes);
         assert_eq!(of.text, "Nothing grows: no group is larger at the end than at the start");
-        assert_eq!(growth_scale(&series(&[(4000, 5000), (10, 5000)]), Metric::Bytes, 0), 0);
+        assert_eq!(growth_scale(&series(&[(4000, 5000), (10, 5000)]), Metric::Bytes, NodeId::ROOT, 0), 0);
     }
 
     #[test]

@@ -256,7 +256,7 @@ impl Owners {
         let kept = steps.last().map_or(weight(found.about), |step| weight(step.keeps));
         let end = match weight(found.about) {
             about if !too_long && u128::from(kept) * 2 < u128::from(about) => {
-                format!("{end} ({:.0} % of it; no one way keeps half)", 100.0 * kept as f64 / about as f64)
+                format!("{end} ({:.0} % of the group; no one way keeps half)", 100.0 * kept as f64 / about as f64)
             }
             _ => end,
         };

@@ -2,7 +2,8 @@
 //!
 //! Read by colour modes and height rules. May not: know what the values are values of.
 
-use super::CityPlan;
+use super::{CityPart, CityPlan};
+use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
 
@@ -78,12 +79,23 @@ impl<'a> Values<'a> {
         let last = self.times().saturating_sub(1);
         match self.base {
             0 if self.is_of_areas() => self.plan.max_growth(),
-            0 => super::max_growth(self.timeline, self.metric),
+            0 if self.plan.part() == CityPart::default() => super::max_growth(self.timeline, self.metric),
+            0 => self.largest(|plot| self.value(plot, last).saturating_sub(self.value(plot, 0))),
             base => {
                 let at_most = |plot: usize| if base == last { self.peak(plot) } else { self.value(plot, last) };
                 self.largest(|plot| at_most(plot).saturating_sub(self.value(plot, base)))
             }
         }
+    }
+
+    /// Growth of this size is the red end: of a part of the heap that is a city of its own, what is much in that.
+    pub fn growth_scale(&self, largest: u64) -> u64 {
+        analyses::growth_scale(self.timeline, self.metric, self.plan.part().root, largest)
+    }
+
+    /// What the city is all of, in a sentence.
+    pub fn whole(&self) -> &'static str {
+        if self.plan.part().root == NodeId::ROOT { "the heap" } else { "this part" }
     }
 
     /// Largest difference between any two times of any building: the same whatever is compared with what.

@@ -115,20 +115,20 @@ pub(super) struct TopLines<'a> {
 }
 
 /// Draws the lines into the upper right corner of the city: which part it is, and what is lit. Returns how many of the parts shall
-/// be left, where somebody goes back. Where there is no room for them beside `card`, they stand below it.
+/// be left, where somebody goes back, and where they stand. Where there is no room for them beside `card`, they stand below it.
 pub(super) fn show(
     ctx: &egui::Context,
     pane: Rect,
     card: Option<Rect>,
     settings: &Settings,
     lines: TopLines<'_>,
-) -> Option<usize> {
+) -> (Option<usize>, Option<Rect>) {
     let TopLines { city, search, filter, time, count } = lines;
     let (parts, timeline) = (&settings.parts, &city.timeline);
     let filtered = !filter.0.trim().is_empty();
     let told = count.drawn > 0 && count.left_out > 0 || count.elsewhere.0 > 0;
     if parts.is_empty() && !filtered && !told {
-        return None;
+        return (None, None);
     }
     let mut back = None;
     let id = egui::Id::new("part and filter");
@@ -136,7 +136,8 @@ pub(super) fn show(
     let beside = card.is_none_or(|card| card.right() + width + 2.0 * theme::GAP < pane.right());
     let top = card.filter(|_| !beside).map_or(pane.top() + theme::GAP, |card| card.bottom() + 6.0);
     let area = egui::Area::new(id).order(egui::Order::Middle).constrain_to(pane);
-    area.pivot(Align2::RIGHT_TOP).fixed_pos(egui::pos2(pane.right() - theme::GAP, top)).show(ctx, |ui| {
+    let area = area.pivot(Align2::RIGHT_TOP).fixed_pos(egui::pos2(pane.right() - theme::GAP, top));
+    let drawn = area.show(ctx, |ui| {
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
         let line = || theme::frame().fill(theme::SOLID).inner_margin(Margin::symmetric(9, 5));
         ui.vertical(|ui| {
@@ -221,5 +222,5 @@ pub(super) fn show(
             }
         });
     });
-    back
+    (back, Some(drawn.response.rect))
 }

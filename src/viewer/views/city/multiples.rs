@@ -82,7 +82,12 @@ pub(super) fn lay_out(
     let times = chosen(city.times(), settings);
     let cells = divide(free, times.len());
     multiples.0.clear();
-    let Some(&first) = cells.first() else { return false };
+    let (Some(&first), Some(&end)) = (cells.first(), cells.last()) else { return false };
+    // The last row may have room for more: there is no picture.
+    let rest = Rect::from_min_max(end.right_top(), free.max);
+    if rest.width() > 1.0 {
+        painter.rect_filled(rest, 0.0, theme::SOLID);
+    }
     // A strip at the top has the words.
     rig.set_pane(first, first.with_min_y(first.top() + 26.0_f32.min(first.height() / 4.0)));
     let timeline = &city.timeline;

@@ -47,6 +47,8 @@ pub struct CityPane {
     pub(super) names: Vec<labels::NameSpot>,
     /// The layout that they stand in: in another one they name nothing.
     pub(super) names_in: u64,
+    /// Where the lines at the upper edge stand: part, filter, references that are not drawn.
+    lines: Option<egui::Rect>,
     /// The values at both ends of the reference under the mouse.
     ends: [Option<egui::Rect>; 2],
     /// Those that the log has told of.
@@ -166,9 +168,12 @@ pub fn draw(
     let top = rect.top() + room;
     let free = rect.with_max_y(rect.bottom() - FOOT.min(0.1 * rect.height()));
     let free = free.with_min_y(top.min(free.bottom()));
-    if names.beside_each_other(&painter, rect.with_min_y(free.top())) {
+    // What each of several times is called stands at its upper edge: below the lines that stand there.
+    let lines = names.pane.lines.map_or(f32::NEG_INFINITY, |lines| lines.bottom() + theme::GAP / 2.0);
+    let below = free.top().max(lines).min(free.bottom());
+    if names.beside_each_other(&painter, rect.with_min_y(below)) {
         // Behind the card there is no picture.
-        painter.rect_filled(rect.with_max_y(free.top()), 0.0, theme::SOLID);
+        painter.rect_filled(rect.with_max_y(below), 0.0, theme::SOLID);
         let Names { multiples, clock, settings, .. } = &mut names;
         multiples::click(ui, multiples, clock.bypass_change_detection(), settings.bypass_change_detection());
         lost_hint(&painter, rect, &names);
@@ -213,9 +218,7 @@ pub fn draw(
         actions.write_batch(crumbs::show(ui.ctx(), beside, &open.timeline, owners, selection));
     }
     names.top_lines(ui.ctx(), rect, card);
-    if has_map
-        && let Some(city) = names.shown.bypass_change_detection().0.as_mut()
-    {
+    if has_map && let Some(city) = names.shown.bypass_change_detection().0.as_mut() {
         let rig = names.rig.bypass_change_detection();
         minimap::show(ui.ctx(), rect, city, names.clock.time, rig, &names.selection);
     }
@@ -336,12 +339,14 @@ pub fn fill(world: &mut World, ctx: &egui::Context) {
 impl Names<'_> {
     /// The lines at the top: which part of the heap this is, and what is looked for. `card` stands at the top already.
     fn top_lines(&mut self, ctx: &egui::Context, pane: egui::Rect, card: Option<egui::Rect>) {
+        self.pane.lines = None;
         let Some(city) = &self.shown.0 else { return };
         let time = self.clock.time;
         let mut filter = self.filter.clone();
         let count = *self.count;
         let lines = drill::TopLines { city, search: &self.search, filter: &mut filter, time, count };
-        let back = drill::show(ctx, pane, card, &self.settings, lines);
+        let (back, place) = drill::show(ctx, pane, card, &self.settings, lines);
+        self.pane.lines = place;
         if *self.filter != filter {
             *self.filter = filter;
         }

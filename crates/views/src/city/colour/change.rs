@@ -6,7 +6,6 @@ use super::super::legend::{Gradient, Legend, Mark};
 use super::super::values::Values;
 use super::palette::LESS_AND_MORE;
 use super::{ColourMode, ColourScale, difference, each, metric_name, since};
-use memory_city_analysis::analyses;
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
@@ -27,7 +26,7 @@ fn place(share: f64) -> f64 {
 fn scale(values: &Values<'_>) -> ColourScale {
     let largest = values.max_difference();
     // A floor: where all differences are little against the heap, nothing is red or teal.
-    let most = analyses::growth_scale(values.timeline, values.metric(), largest);
+    let most = values.growth_scale(largest);
     let mark = |share: f64| {
         let value = most as f64 * share;
         Mark { position: place(share) as f32, value, text: difference(values, value.round() as i64) }
@@ -36,8 +35,9 @@ fn scale(values: &Values<'_>) -> ColourScale {
         0 => vec![Mark { position: 0.5, value: 0.0, text: "nothing is different".to_owned() }],
         _ => [-1.0, 0.0, 1.0].map(mark).to_vec(),
     };
-    let floor = if most > largest { ", ends: 5 % of the heap" } else { "" };
-    let title = format!("More or less {}, {}{floor}", since(values), metric_name(values));
+    let floor = if most > largest { ", ends: 5 % of " } else { "" };
+    let whole = if floor.is_empty() { "" } else { values.whole() };
+    let title = format!("More or less {}, {}{floor}{whole}", since(values), metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::diverging(&LESS_AND_MORE), marks },
         position: each(move |_, sample| match sample.growth() {

@@ -4,7 +4,6 @@ use super::super::legend::{Gradient, Legend, Mark};
 use super::super::mapping::GROWTH;
 use super::super::values::Values;
 use super::{ColourMode, ColourScale, each, metric_name, since, text};
-use memory_city_analysis::analyses;
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
@@ -20,7 +19,7 @@ pub(super) fn mode() -> ColourMode {
 fn scale(values: &Values<'_>) -> ColourScale {
     let largest = values.max_growth();
     // A floor: where all growth is little against the heap, nothing is red.
-    let most = analyses::growth_scale(values.timeline, values.metric(), largest);
+    let most = values.growth_scale(largest);
     let marks = match most {
         0 => vec![Mark { position: 0.0, value: 0.0, text: "nothing grows".to_owned() }],
         _ => {
@@ -37,8 +36,9 @@ fn scale(values: &Values<'_>) -> ColourScale {
     };
     // Many are scaled by it, and a processor multiplies sooner than it divides.
     let scale = if most > 0 { 1.0 / most as f64 } else { 0.0 };
-    let floor = if most > largest { ", red: 5 % of the heap" } else { "" };
-    let title = format!("Growth {}, {}{floor}", since(values), metric_name(values));
+    let floor = if most > largest { ", red: 5 % of " } else { "" };
+    let whole = if floor.is_empty() { "" } else { values.whole() };
+    let title = format!("Growth {}, {}{floor}{whole}", since(values), metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         // Shrinking looks like no growth; a peak above the largest growth overall looks like that.

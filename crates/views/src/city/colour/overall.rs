@@ -4,7 +4,6 @@ use super::super::legend::{Gradient, Legend, Mark};
 use super::super::mapping::GROWTH;
 use super::super::values::Values;
 use super::{ColourMode, ColourScale, each, metric_name, text};
-use memory_city_analysis::analyses;
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
@@ -21,7 +20,7 @@ fn scale(values: &Values<'_>) -> ColourScale {
     let values = values.since(0);
     let largest = values.max_growth();
     // A floor: where all growth is little against the heap, nothing is red.
-    let most = analyses::growth_scale(values.timeline, values.metric(), largest);
+    let most = values.growth_scale(largest);
     let mark = |share: f64| {
         let value = most as f64 * share;
         let text =
@@ -32,8 +31,9 @@ fn scale(values: &Values<'_>) -> ColourScale {
         0 => vec![Mark { position: 0.0, value: 0.0, text: "nothing grows".to_owned() }],
         _ => [0.0, 0.5, 1.0].map(mark).to_vec(),
     };
-    let floor = if most > largest { ", red: 5 % of the heap" } else { "" };
-    let title = format!("Growth from first to last, {}{floor}", metric_name(&values));
+    let floor = if most > largest { ", red: 5 % of " } else { "" };
+    let whole = if floor.is_empty() { "" } else { values.whole() };
+    let title = format!("Growth from first to last, {}{floor}{whole}", metric_name(&values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         position: each(move |values, sample| {

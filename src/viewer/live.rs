@@ -54,8 +54,6 @@ pub struct Listening {
     making: Option<Making>,
     /// Up to what of the source on screen its recording was looked at, where that is followed.
     looked: u64,
-    /// Whether anybody sends the source on screen.
-    connected: bool,
     /// Whether everything shall be placed anew.
     anew: bool,
 }
@@ -230,10 +228,6 @@ fn follow_live(
             }
         }
     }
-    let connected = hub.status().iter().any(|source| source.name == name && source.clients > 0);
-    if std::mem::replace(&mut listening.connected, connected) && !connected && shown.is_some() {
-        notices.tell(format!("{name} sends no more: its recording has ended, or was cut off. What is shown stays"));
-    }
     let latest = hub.latest(&name);
     if let Some(sent) = latest.source.filter(|_| listening.making.is_none()) {
         // What was grouped anew follows its recording, for as long as that is what is sent.
@@ -343,7 +337,7 @@ fn choose_source(listening: &mut Listening, hub: &Arc<Hub>, document: &Document)
     if let Some(name) = next.filter(|name| listening.name.as_ref() != Some(name)) {
         listening.wishes = hub.wishes(&name);
         listening.making = None;
-        (listening.told, listening.looked, listening.connected) = (None, 0, false);
+        (listening.told, listening.looked) = (None, 0);
         listening.name = Some(name);
     }
 }

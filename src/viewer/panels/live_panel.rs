@@ -41,8 +41,7 @@ pub fn show(
     egui::ScrollArea::vertical().id_salt("sources").max_height(96.0).show(ui, |ui| {
         for source in &sources {
             let here = listening.showing() == Some(&source.name);
-            let ended = if source.clients == 0 { "  ·  ended" } else { "" };
-            let text = format!("{}  ·  {} times{ended}", theme::shortened(&source.name, 24), source.times);
+            let text = format!("{}  ·  {} times", theme::shortened(&source.name, 24), source.times);
             let colour = if source.clients > 0 { theme::TEXT } else { theme::QUIET };
             let row = ui.selectable_label(here, RichText::new(text).size(12.0).color(colour)).on_hover_text(format!(
                 "{}: {} groups, {} clients connected. Click to show it",

@@ -140,7 +140,7 @@ impl<'a> Expander<'a> {
         if at != 0 {
             steps[0].again.iter().for_each(|o| _ = inside.insert(o.0));
         }
-        let mut again = self.between(&steps[at], at, &mut inside, progress)?;
+        let mut again = self.between(steps, at, &mut inside, progress)?;
         // Further ones join them that are of types on the way.
         let found = self.holders(&steps[at], &types_below, &mut inside, &mut again, progress)?;
         let (roots, more_roots) = self.roots(steps[at].objects.iter().chain(&again).copied());
@@ -218,7 +218,7 @@ impl<'a> Expander<'a> {
     /// no further up than these do, and belongs to them. Ascending; inside by now.
     fn between(
         &mut self,
-        step: &MergedStep,
+        steps: &[MergedStep],
         at: usize,
         inside: &mut BitSet,
         progress: &Progress,
@@ -231,12 +231,16 @@ impl<'a> Expander<'a> {
         if !goes_on {
             self.above = BitSet::new(self.keeping.heap().object_count());
         }
-        let all: Vec<ObjectId> = if goes_on { Vec::new() } else { inside.iter().map(ObjectId).collect() };
-        let mut between = self.ways_back(if goes_on { &step.objects } else { &all }, inside, progress)?;
+        let new: Vec<ObjectId> = match goes_on {
+            // Its objects, and what joined the step below when that had been looked at.
+            true => [&steps[at].objects[..], &steps[steps[at].below].again].concat(),
+            false => inside.iter().map(ObjectId).collect(),
+        };
+        let mut between = self.ways_back(&new, inside, progress)?;
         between.iter().for_each(|o| _ = inside.insert(o.0));
         if goes_on {
             // What was above something that is inside may lie below one of these.
-            let mut open = [&step.objects[..], &between].concat();
+            let mut open = [&new[..], &between].concat();
             let mut done = 0usize;
             while let Some(o) = open.pop() {
                 done += 1;

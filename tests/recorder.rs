@@ -653,6 +653,19 @@ fn a_recording_says_where_it_goes_and_what_it_lacks() {
         assert_eq!(first_line(&said), expected);
         assert!(!said.contains("a warning on its standard error"), "agents are allowed there: {said}");
         assert!(!has_walks(&folder, 2) || !said.contains("this recording has one"), "{said}");
+        // Who comes second learns why it may not, and leaves nothing; a terminal that closes ends the first in order.
+        let (first, second) = (temporary.join("first"), temporary.join("second"));
+        let mut command = memory_city(&["attach", &pid, "--walk-every", "10m", "-o", &first.to_string_lossy()]);
+        let mut recorder =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+        wait_until("a recording", || AgentStatus::read(&first).is_some_and(|status| status.samples > 20));
+        let done = finish(&mut memory_city(&["attach", &pid, "-o", &second.to_string_lossy()]));
+        let (said, why) = (text(&done.stderr), format!("it is being recorded already, into {}", first.display()));
+        assert!(done.status.code() == Some(1) && said.contains(&why), "{said}");
+        assert!(!second.exists(), "nothing is left");
+        endings::send(recorder.id(), libc::SIGHUP);
+        assert_eq!(recorder.wait().expect("a status").code(), Some(0));
+        assert_eq!(ends(&first)[0], "recording was ended from outside");
     });
 }
 

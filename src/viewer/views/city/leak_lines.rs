@@ -90,13 +90,15 @@ fn grows_from(timeline: &Timeline, nodes: &[NodeId]) -> Option<usize> {
 }
 
 /// What a place is called in large letters: its end, which is what is to be looked at; and what it lies in, where both together
-/// are too long.
+/// are too long, or where that says only that several share it.
 pub(super) fn headline(place: &str) -> (String, Option<String>) {
     let brief = theme::brief(place);
-    if brief.chars().count() <= HEADLINE {
-        return (brief, None);
-    }
     let parts: Vec<&str> = brief.split(" › ").collect();
+    let shared = parts.iter().rposition(|part| part.starts_with("shared")).map_or(0, |at| at + 1);
+    if shared < parts.len() && parts[shared..].join(" › ").chars().count() <= HEADLINE {
+        let below = Some(parts[..shared].join(" › ")).filter(|below| !below.is_empty());
+        return (parts[shared..].join(" › "), below);
+    }
     let mut length = 0;
     let fits = parts.iter().rev().take_while(|part| {
         length += part.chars().count() + 3;
@@ -208,6 +210,9 @@ mod tests {
     fn of_a_long_place_the_end_comes_first() {
         let short = "com.acme.Cache.entries › java.util.HashMap";
         assert_eq!(headline(short), ("Cache.entries › HashMap".into(), None));
+        let manager = "shared by more than 3 › org.apache.StandardManager › java.util.HashMap";
+        assert_eq!(headline(manager), ("StandardManager › HashMap".into(), Some("shared by more than 3".into())));
+        assert_eq!(headline("shared by more than 3").0, "shared by more than 3");
         let owner = "shared by thread Worker-#, local variable of com.acme.Server.run and thread main, local variable of b.C.main";
         let (place, below) = headline(&format!("{owner} › com.acme.Gateway › java.util.ArrayList"));
         assert_eq!(place, "Gateway › ArrayList");

@@ -3,8 +3,7 @@
 
 use super::walks::WalkTaker;
 use memory_city_agent::folder::{
-    AgentStatus, CLAIM, LOCK, RecorderLock, STATUS, WALKS, WalkNote, claimed_by, is_running, private_file,
-    private_folder,
+    AgentStatus, RecorderLock, WALKS, WalkNote, claimed_by, is_running, private_file, private_folder, tidy,
 };
 use memory_city_heap::progress::Progress;
 use std::collections::BTreeSet;
@@ -110,10 +109,7 @@ fn finish_one(folder: &Path) {
     for left in std::fs::read_dir(folder.join(WALKS)).into_iter().flatten().flatten() {
         let _ = std::fs::remove_file(left.path());
     }
-    let _ = std::fs::remove_dir(folder.join(WALKS));
-    for name in [STATUS, CLAIM, LOCK] {
-        let _ = std::fs::remove_file(folder.join(name));
-    }
+    tidy(folder);
     drop(lock);
 }
 

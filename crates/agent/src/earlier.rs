@@ -4,7 +4,7 @@
 //! Only what a recorder has written goes, and nothing that may still be written: a program in another container cannot be seen from
 //! here, but what it writes can.
 
-use crate::folder::{CLAIM, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_running, numbered};
+use crate::folder::{CLAIM, RecorderLock, STATUS, WALKS, claimed_by, is_running, numbered, tidy};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -50,10 +50,7 @@ pub(crate) fn withdraw(folder: &Path, is_new: bool) {
     if has_trace(folder) || RecorderLock::is_held(folder) {
         return;
     }
-    let _ = std::fs::remove_dir(folder.join(WALKS));
-    for name in [STATUS, CLAIM, LOCK] {
-        let _ = std::fs::remove_file(folder.join(name));
-    }
+    tidy(folder);
     if is_new {
         let _ = std::fs::remove_dir(folder);
     }
@@ -80,11 +77,10 @@ fn remove(folder: &Path) -> bool {
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
     };
     let parts = files(folder).into_iter().filter(|path| memory_city_wire::is_part(path));
-    let hidden = [STATUS, CLAIM, LOCK].map(|name| folder.join(name));
-    for file in parts.chain(files(&folder.join(WALKS))).chain(hidden) {
+    for file in parts.chain(files(&folder.join(WALKS))) {
         let _ = std::fs::remove_file(file);
     }
-    let _ = std::fs::remove_dir(folder.join(WALKS));
+    tidy(folder);
     std::fs::remove_dir(folder).is_ok()
 }
 

@@ -66,6 +66,14 @@ pub fn numbered(wanted: &Path, number: u32) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Removes what lies in the folder besides the trace and dumps, when nobody looks at it any more.
+pub fn tidy(folder: &Path) {
+    let _ = std::fs::remove_dir(folder.join(WALKS));
+    for name in [STATUS, CLAIM, LOCK] {
+        let _ = std::fs::remove_file(folder.join(name));
+    }
+}
+
 /// Marks a folder as this process's; with it the descriptor of the number of samples that were taken.
 ///
 /// # Errors

@@ -33,7 +33,16 @@ fn unless_full(result: WireResult<()>) -> WireResult<()> {
 impl TraceWriter {
     /// What has to stay free: the end of this part, the beginning of the next, and what is written again of a part that goes.
     fn spare(&self) -> u64 {
-        let again = self.old.iter().map(|part| part.again).chain([self.again]).max().unwrap_or(0);
+        self.spare_for(self.most_again())
+    }
+
+    /// The most that is written again of a part.
+    fn most_again(&self) -> u64 {
+        self.old.iter().map(|part| part.again).chain([self.again]).max().unwrap_or(0)
+    }
+
+    /// The same where so much is written again of a part at most.
+    fn spare_for(&self, again: u64) -> u64 {
         // With what their sums take. A part that is larger than others is full of samples whose objects live: it may stay.
         let again = again.saturating_add(again / 2).min(self.options.part_bytes.saturating_mul(2));
         self.index.most_bytes().saturating_add(self.definition_bytes).saturating_add(again).saturating_add(2 * END)
@@ -265,13 +274,11 @@ impl TraceWriter {
         let next = FILE_HEADER as u64 + self.definition_bytes.saturating_add(END);
         let current = (self.position, self.again);
         let parts = self.old.iter().map(|part| (part.bytes, part.again)).chain([current]);
-        let spared = self.index.most_bytes().saturating_add(self.definition_bytes).saturating_add(2 * END);
         let (mut free, mut again) = (self.free(), 0u64);
-        let mut most_again = self.old.iter().map(|part| part.again).chain([self.again]).max().unwrap_or(0);
+        let mut most_again = self.most_again();
         let last = self.old.len();
         for (at, (part, of_part)) in parts.enumerate() {
-            let spare = most_again.saturating_add(most_again / 2).min(self.options.part_bytes.saturating_mul(2));
-            if bytes.saturating_add(spared).saturating_add(spare) <= free {
+            if bytes.saturating_add(self.spare_for(most_again)) <= free {
                 return true;
             }
             // The part that is being written goes when the next one has begun.
@@ -284,8 +291,7 @@ impl TraceWriter {
             again = again.saturating_add(of_part);
             most_again = most_again.max(again);
         }
-        let spare = most_again.saturating_add(most_again / 2).min(self.options.part_bytes.saturating_mul(2));
-        bytes.saturating_add(spared).saturating_add(spare) <= free
+        bytes.saturating_add(self.spare_for(most_again)) <= free
     }
 
     /// Counts a walk for which there is no room.

@@ -9,7 +9,7 @@ use memory_city::jvm::leftovers::RememberedRecording;
 use memory_city::jvm::walks::WalkTaker;
 use memory_city_agent::folder::{
     AgentStatus, CLAIM, ENDED_FROM_OUTSIDE, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_open_to_others,
-    is_running, numbered, private_folder,
+    is_running, numbered, private_folder, tidy,
 };
 use memory_city_agent::{CLONES_AT_RISK, TakenSamples};
 use memory_city_analysis::tabular::{bytes_text, count_text};
@@ -244,10 +244,7 @@ impl RecordingSession {
         for left in std::fs::read_dir(&walks).into_iter().flatten().flatten() {
             let _ = std::fs::remove_file(left.path());
         }
-        let _ = std::fs::remove_dir(&walks);
-        for name in [STATUS, CLAIM, LOCK] {
-            let _ = std::fs::remove_file(self.folder.join(name));
-        }
+        tidy(&self.folder);
         self.line.finish_and_clear();
         let Some(status) = status else {
             if self.made_folder {

@@ -12,7 +12,7 @@ use crate::viewer::selection::{LONGEST_NOTE, MarkNote, Marks, Selection};
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, RichText, Sense, Stroke, StrokeKind};
-use memory_city_analysis::timeline::{NodeId, Timeline};
+use memory_city_analysis::timeline::{NodeId, Timeline, names_of_key};
 use memory_city_views::city::MARK_COLOURS;
 
 /// The places as a kind of view.
@@ -135,7 +135,10 @@ fn marked(
             change = Some(PlaceChange::Say(MarkNote { colour, ..mark.clone() }));
         }
         // Of a key the groups, without the heap and the levels that have none.
-        let of_key = || key.split('#').skip(1).filter(|name| !name.is_empty()).collect::<Vec<_>>().join(" › ");
+        let of_key = || {
+            let names = names_of_key(key).into_iter().skip(1).filter(|name| !name.is_empty());
+            names.collect::<Vec<_>>().join(" › ")
+        };
         let name = node.map_or_else(of_key, |node| timeline.display_name(node));
         let text = RichText::new(theme::shortened(&theme::brief(&name), 26)).size(12.5);
         match node {

@@ -3,12 +3,11 @@
 use super::{Worker, wrong};
 use crate::callbacks::{AT_LEAVING, AT_THE_END, PROGRAM_ENDED};
 use crate::fault;
-use crate::folder::{CLAIM, LOCK, RecorderLock, STATUS, WALKS};
+use crate::folder::{RecorderLock, tidy};
 use crate::recording::AgentRecording;
 use crate::vm::Jni;
 use crate::walk::remove_leftovers;
 use memory_city_wire::{ChunkKind, LossReason};
-use std::path::Path;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -99,12 +98,4 @@ pub(super) fn forget_samples(recording: &AgentRecording, jni: Jni) {
         unsafe { jni.forget(*weak) };
     }
     recording.live.put_back(Vec::new(), all.len() as u32);
-}
-
-/// Removes what lies in the folder besides the trace, when nobody looks at it any more.
-fn tidy(folder: &Path) {
-    let _ = std::fs::remove_dir(folder.join(WALKS));
-    for name in [STATUS, CLAIM, LOCK] {
-        let _ = std::fs::remove_file(folder.join(name));
-    }
 }

@@ -230,7 +230,7 @@ impl Timeline {
 
     /// The node of a key.
     pub fn find(&self, key: &str) -> Option<NodeId> {
-        let mut names = unescape(key).into_iter();
+        let mut names = names_of_key(key).into_iter();
         if names.next()? != self.name(NodeId::ROOT) {
             return None;
         }
@@ -366,8 +366,8 @@ fn escape(name: &str) -> String {
     name.replace('\\', "\\\\").replace('#', "\\#")
 }
 
-/// The names of a key.
-fn unescape(key: &str) -> Vec<String> {
+/// The names that a key is made of, from the heap down; those of levels without a name are empty.
+pub fn names_of_key(key: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut chars = key.chars();
     while let Some(c) = chars.next() {

@@ -93,9 +93,13 @@ impl<'a> Values<'a> {
         analyses::growth_scale(self.timeline, self.metric, self.plan.part().root, largest)
     }
 
-    /// What the city is all of, in a sentence.
-    pub fn whole(&self) -> &'static str {
-        if self.plan.part().root == NodeId::ROOT { "the heap" } else { "this part" }
+    /// Where the floor of [`Values::growth_scale`] is the end of the scale, that in words, behind a title; nothing otherwise.
+    pub fn floor_text(&self, end: &str, is_floor: bool) -> String {
+        match self.plan.part().root {
+            _ if !is_floor => String::new(),
+            NodeId::ROOT => format!(", {end}: 5 % of the heap"),
+            _ => format!(", {end}: 5 % of this part"),
+        }
     }
 
     /// Largest difference between any two times of any building: the same whatever is compared with what.

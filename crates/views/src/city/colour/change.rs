@@ -35,9 +35,8 @@ fn scale(values: &Values<'_>) -> ColourScale {
         0 => vec![Mark { position: 0.5, value: 0.0, text: "nothing is different".to_owned() }],
         _ => [-1.0, 0.0, 1.0].map(mark).to_vec(),
     };
-    let floor = if most > largest { ", ends: 5 % of " } else { "" };
-    let whole = if floor.is_empty() { "" } else { values.whole() };
-    let title = format!("More or less {}, {}{floor}{whole}", since(values), metric_name(values));
+    let floor = values.floor_text("ends", most > largest);
+    let title = format!("More or less {}, {}{floor}", since(values), metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::diverging(&LESS_AND_MORE), marks },
         position: each(move |_, sample| match sample.growth() {

@@ -36,9 +36,8 @@ fn scale(values: &Values<'_>) -> ColourScale {
     };
     // Many are scaled by it, and a processor multiplies sooner than it divides.
     let scale = if most > 0 { 1.0 / most as f64 } else { 0.0 };
-    let floor = if most > largest { ", red: 5 % of " } else { "" };
-    let whole = if floor.is_empty() { "" } else { values.whole() };
-    let title = format!("Growth {}, {}{floor}{whole}", since(values), metric_name(values));
+    let floor = values.floor_text("red", most > largest);
+    let title = format!("Growth {}, {}{floor}", since(values), metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         // Shrinking looks like no growth; a peak above the largest growth overall looks like that.

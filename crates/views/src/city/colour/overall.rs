@@ -31,9 +31,8 @@ fn scale(values: &Values<'_>) -> ColourScale {
         0 => vec![Mark { position: 0.0, value: 0.0, text: "nothing grows".to_owned() }],
         _ => [0.0, 0.5, 1.0].map(mark).to_vec(),
     };
-    let floor = if most > largest { ", red: 5 % of " } else { "" };
-    let whole = if floor.is_empty() { "" } else { values.whole() };
-    let title = format!("Growth from first to last, {}{floor}{whole}", metric_name(&values));
+    let floor = values.floor_text("red", most > largest);
+    let title = format!("Growth from first to last, {}{floor}", metric_name(&values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         position: each(move |values, sample| {

@@ -17,6 +17,7 @@
 //! | `path` | how an object hangs on its root, by fields |
 //! | `keeping` | which object keeps which: by any path, by the shortest, or alone |
 //! | `anchors` | where a path ends: GC roots, and static fields of classes that stay |
+//! | `between` | ways up that come back to where they were |
 //! | `paths` | the steps from a group up to the roots, merged by type and field |
 //! | `paths_expand` | one step of that |
 //! | `fields` | by which field each step holds the one below |
@@ -34,6 +35,7 @@ mod accumulation;
 #[cfg(test)]
 mod accumulation_tests;
 pub(crate) mod anchors;
+mod between;
 mod came;
 pub mod chain;
 mod course;

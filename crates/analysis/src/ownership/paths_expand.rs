@@ -1,6 +1,7 @@
 //! What holds the objects of one step, by type and field, and how much of the group is reached through each.
 
 use super::anchors::Anchors;
+use super::between::WaysBack;
 use super::fields::{KnownFields, Pair};
 use super::gathered::Gathered;
 use super::keeping::{ClassObjects, KeeperGraph};
@@ -52,8 +53,8 @@ pub(super) struct Expander<'a> {
     gathered: Option<Gathered>,
     /// Whether that is all that is asked for.
     is_chain: bool,
-    /// Where each object has one keeper: what is outside and above something inside.
-    above: BitSet,
+    /// Where each object has one keeper: how far ways up have been looked at that may come back.
+    ways_back: WaysBack,
 }
 
 /// What sets a candidate apart: what its objects are, and by which field they refer where all references are known.
@@ -78,7 +79,7 @@ impl<'a> Expander<'a> {
             ways: Vec::new(),
             gathered: None,
             is_chain: false,
-            above: BitSet::default(),
+            ways_back: WaysBack::default(),
         }
     }
 
@@ -214,8 +215,7 @@ impl<'a> Expander<'a> {
         Ok(Expansion { again, candidates, roots, more_roots, by_roots })
     }
 
-    /// Where each object has one keeper: what lies between two objects that are inside, so that the way comes back to where it was. It leads
-    /// no further up than these do, and belongs to them. Ascending; inside by now.
+    /// What lies between two objects that are inside, where each object has one keeper; ascending, and inside by now.
     fn between(
         &mut self,
         steps: &[MergedStep],
@@ -226,71 +226,13 @@ impl<'a> Expander<'a> {
         if !self.keeping.has_one_keeper_each() {
             return Ok(Vec::new());
         }
-        // In a chain what was inside before has been looked at.
-        let goes_on = self.is_chain && at > 0;
-        if !goes_on {
-            self.above = BitSet::new(self.keeping.heap().object_count());
+        if self.is_chain && at > 0 {
+            // Its objects, and what joined the step below when that had been looked at: the others were looked at before.
+            let new = [&steps[at].objects[..], &steps[steps[at].below].again].concat();
+            return self.ways_back.go_on(self.keeping, &new, inside, progress);
         }
-        let new: Vec<ObjectId> = match goes_on {
-            // Its objects, and what joined the step below when that had been looked at.
-            true => [&steps[at].objects[..], &steps[steps[at].below].again].concat(),
-            false => inside.iter().map(ObjectId).collect(),
-        };
-        let mut between = self.ways_back(&new, inside, progress)?;
-        between.iter().for_each(|o| _ = inside.insert(o.0));
-        if goes_on {
-            // What was above something that is inside may lie below one of these.
-            let mut open = [&new[..], &between].concat();
-            let mut done = 0usize;
-            while let Some(o) = open.pop() {
-                done += 1;
-                if done.is_multiple_of(CHECKED) {
-                    progress.check()?;
-                }
-                self.keeping.kept(o, |below| {
-                    if self.above.contains(below.0) && inside.insert(below.0) {
-                        between.push(below);
-                        open.push(below);
-                    }
-                });
-            }
-        }
-        between.sort_unstable();
-        Ok(between)
-    }
-
-    /// What is on the ways up from some objects to one that is inside. What is on ways that lead there no more is above them.
-    fn ways_back(&mut self, starts: &[ObjectId], inside: &BitSet, progress: &Progress) -> Result<Vec<ObjectId>> {
-        let objects = self.keeping.heap().object_count();
-        let (mut lead_back, mut lead_out) = (BitSet::new(objects), BitSet::new(objects));
-        let (mut between, mut way) = (Vec::new(), Vec::new());
-        let mut done = 0usize;
-        for &start in starts {
-            let mut at = self.keeping.keeper(start);
-            let comes_back = loop {
-                done += 1;
-                if done.is_multiple_of(CHECKED) {
-                    progress.check()?;
-                }
-                match at {
-                    None => break false,
-                    Some(o) if inside.contains(o.0) || lead_back.contains(o.0) => break true,
-                    Some(o) if lead_out.contains(o.0) => break false,
-                    Some(o) => {
-                        way.push(o);
-                        at = self.keeping.keeper(o);
-                    }
-                }
-            };
-            let seen = if comes_back { &mut lead_back } else { &mut lead_out };
-            way.iter().for_each(|o| _ = seen.insert(o.0));
-            if comes_back {
-                between.append(&mut way);
-            }
-            way.clear();
-        }
-        self.above.unite(&lead_out);
-        Ok(between)
+        self.ways_back = WaysBack::new(self.keeping.heap().object_count());
+        self.ways_back.begin(self.keeping, inside, progress)
     }
 
     /// Adds up what is reached through the objects of the next step of a chain.

@@ -348,3 +348,16 @@ fn trees_are_a_small_part_of_the_dumps() {
     println!("dumps of {dumps} bytes are trees of {}", bytes(&to));
     assert!(bytes(&to) * 500 < dumps, "{} of {dumps}", bytes(&to));
 }
+
+/// A name says in which form to write: where it names one that cannot be written, nothing is.
+#[test]
+fn names_of_forms_that_cannot_be_written_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["run.hprof", "run.hprof.gz", "run.mcity.zst", "run.csv"] {
+        let to = folder.path().join(name);
+        let done = run(&["convert", "sample-data/person-leak", "-o", &to.to_string_lossy()]);
+        let said = text(&done.stderr);
+        assert!(done.status.code() == Some(1) && said.contains("Write .json, .jsonl"), "{name}: {said}");
+        assert!(!to.exists(), "{name}");
+    }
+}

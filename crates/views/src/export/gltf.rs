@@ -205,8 +205,10 @@ fn file(mut json: Vec<u8>, mut bin: Vec<u8>) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::city::testing::{configs, trees};
-    use crate::city::{Appearance, CityPlan, Look};
+    use crate::city::{Appearance, CityPlan, CityTheme, Look};
+    use memory_city_analysis::timeline::NodeId;
     use proptest::prelude::*;
+    use std::collections::HashMap;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
@@ -215,7 +217,16 @@ mod tests {
             let timeline = tree.timeline();
             let plan = CityPlan::new(&timeline, &config);
             let appearance = Appearance::new(&plan, &timeline, &Look::default());
-            let city = ShownCity { plan: &plan, timeline: &timeline, appearance: &appearance, time: 1, lit: None };
+            let marked = HashMap::from([(NodeId::ROOT, [0.5, 0.0, 1.0])]);
+            let city = ShownCity {
+                plan: &plan,
+                timeline: &timeline,
+                appearance: &appearance,
+                time: 1,
+                lit: None,
+                theme: CityTheme::Light,
+                painted: &marked,
+            };
             let bytes = glb(&city, &Progress::new()).expect("written");
             // The reader validates all that the format says.
             let gltf::Gltf { document, blob } = gltf::Gltf::from_slice(&bytes).expect("valid glTF");

@@ -8,9 +8,10 @@ mod gltf;
 pub use self::csv::write_csv;
 pub use self::gltf::glb;
 
-use crate::city::{Appearance, CityPlan, Lit, MORE_COLOUR, PlotKind, district_colour};
+use crate::city::{Appearance, CityPlan, CityTheme, Lit, PlotKind};
 use glam::Vec3;
 use memory_city_analysis::timeline::{Amount, NodeId, Timeline};
+use std::collections::HashMap;
 
 /// A city at one point in time.
 #[derive(Clone, Copy)]
@@ -25,6 +26,10 @@ pub struct ShownCity<'a> {
     pub time: usize,
     /// What is looked for, if anything.
     pub lit: Option<&'a Lit>,
+    /// Its surroundings.
+    pub theme: CityTheme,
+    /// Buildings and districts that have another colour than that of the mode: what is selected, and marked. Linear RGB.
+    pub painted: &'a HashMap<NodeId, [f32; 3]>,
 }
 
 /// What a box stands for.
@@ -62,7 +67,7 @@ pub struct ShownBox {
 impl ShownCity<'_> {
     /// All that is to be seen, districts before what stands on them. What is not there at this time is left out.
     pub fn boxes(&self) -> Vec<ShownBox> {
-        let ShownCity { plan, timeline, appearance, time, lit } = *self;
+        let ShownCity { plan, timeline, appearance, time, lit, theme, painted } = *self;
         let share = |node: NodeId| lit.map(|lit| lit.shares.get(&node).copied().unwrap_or(0.0));
         let levels = plan.levels();
         let district = |d: &crate::city::District| {
@@ -73,7 +78,7 @@ impl ShownCity<'_> {
                 amount: timeline.amount(time, d.node),
                 foot: Vec3::new(x as f32, d.base as f32, z as f32),
                 size: Vec3::new(d.cell.w as f32, (d.top - d.base) as f32, d.cell.h as f32),
-                colour: district_colour(d.level, levels),
+                colour: painted.get(&d.node).copied().unwrap_or_else(|| theme.district(d.level, levels)),
                 opacity: 1.0,
                 lit: share(d.node),
             }
@@ -88,8 +93,11 @@ impl ShownCity<'_> {
             let p = &plan.plots[plot];
             let (x, z) = p.cell.centre();
             let (kind, node, colour) = match plan.kind(plot) {
-                PlotKind::Building(node) => (BoxKind::Building, node, gradient.at(state.colour())),
-                PlotKind::More { parent, count } => (BoxKind::More(count), parent, MORE_COLOUR),
+                PlotKind::Building(node) => {
+                    let own = || gradient.at(state.colour());
+                    (BoxKind::Building, node, painted.get(&node).copied().unwrap_or_else(own))
+                }
+                PlotKind::More { parent, count } => (BoxKind::More(count), parent, theme.more()),
             };
             let found = match (kind, lit) {
                 (BoxKind::More(_), Some(lit)) => Some(lit_of_rest(plan, timeline, plot, time, lit)),

@@ -47,15 +47,17 @@ use crate::viewer::job::Job;
 use crate::viewer::keys;
 use crate::viewer::notices::Notices;
 use crate::viewer::search::GroupSearch;
-use crate::viewer::selection::Target;
+use crate::viewer::selection::{MarkNote, Marks, Selection, Target};
 use crate::viewer::settings::Settings;
 use bevy::prelude::*;
 use laid_out::Ground;
+use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_views::city::HitTarget;
+use memory_city_views::city::{self, HitTarget};
 use memory_city_views::export::{ShownCity, glb, write_csv};
 use moving::Moving;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The view of the city among all.
@@ -95,6 +97,14 @@ pub(in crate::viewer) fn scene(world: &World) -> Result<Vec<u8>> {
     with_shown(world, |shown| glb(shown, &Progress::new()))
 }
 
+/// Groups in colours of their own: marked ones, and before these what is selected.
+fn painted(world: &World, timeline: &Timeline) -> HashMap<NodeId, [f32; 3]> {
+    let (marks, selection) = (world.resource::<Marks>(), world.resource::<Selection>());
+    let colour = |mark: &MarkNote| city::MARK_COLOURS[mark.colour % city::MARK_COLOURS.len()];
+    let marked = marks.nodes().iter().filter_map(|&node| Some((node, colour(marks.get(&timeline.key(node))?))));
+    marked.chain(selection.nodes().map(|node| (node, city::SELECTED_COLOUR))).collect()
+}
+
 /// What is written of the city: at the time that is shown, with what was found lit.
 fn with_shown<T>(world: &World, write: impl FnOnce(&ShownCity<'_>) -> Result<T>) -> Result<T> {
     let Some(city) = &world.resource::<Shown>().0 else {
@@ -107,6 +117,8 @@ fn with_shown<T>(world: &World, write: impl FnOnce(&ShownCity<'_>) -> Result<T>)
         appearance: &city.appearance,
         time: world.resource::<Clock>().time.min(city.times().saturating_sub(1)),
         lit: found.as_deref().map(|found| &found.lit),
+        theme: city.made_with.theme,
+        painted: &painted(world, &city.timeline),
     })
 }
 

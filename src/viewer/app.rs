@@ -1,5 +1,6 @@
 //! Puts the viewer together: which plugins, which stages in which order, for a window or without one.
 
+use super::action::Action;
 use super::bookmarks::BookmarksPlugin;
 use super::comparison::{CompareWish, ComparisonPlugin, OpenComparison};
 use super::dock::DockPlugin;
@@ -8,10 +9,10 @@ use super::finding::FindingPlugin;
 use super::kept_settings::OthersSettings;
 use super::live::{self, Listening, LivePlugin};
 use super::loading::{self, LoadingPlugin, OpenRequest};
-use super::notices::NoticesPlugin;
+use super::notices::{Notices, NoticesPlugin};
 use super::owners::OwnersPlugin;
 use super::palette::PalettePlugin;
-use super::panels::PanelsPlugin;
+use super::panels::{PanelState, PanelsPlugin};
 use super::run::RunPlugin;
 use super::scene::{ScenePlugin, city_camera};
 use super::screenshot::ScreenshotPlugin;
@@ -22,7 +23,7 @@ use super::sites::SitesPlugin;
 use super::view_file::{self, AwaitedView};
 use super::views::{Sharpness, ViewsPlugin};
 use super::ways::WaysPlugin;
-use super::{clock::ClockPlugin, input::InputPlugin, trail};
+use super::{clock::ClockPlugin, input::InputPlugin, keys, trail};
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
@@ -137,11 +138,12 @@ pub fn run(
         ..default()
     }))
     .add_plugins(ViewerPlugin)
-    .add_plugins(super::window::WindowPlugin)
+    .add_plugins((super::window::WindowPlugin, super::remembered::RememberedPlugin))
     .insert_resource(size)
     .insert_resource(settings)
     .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))
-    .add_systems(Startup, (wake_for_results, spawn_window_camera, super::dock::restore_layout))
+    .insert_resource(PanelState { visible: super::kept_settings::panels(), ..PanelState::default() })
+    .add_systems(Startup, (wake_for_results, spawn_window_camera, super::dock::restore_layout, say_where_panels_are))
     .add_systems(Update, title_window.in_set(Stage::Derive))
     .add_systems(
         Last,
@@ -149,6 +151,7 @@ pub fn run(
             super::dock::keep_layout,
             super::kept_settings::keep,
             super::kept_settings::keep_window,
+            super::kept_settings::keep_panels,
             rest_when_nothing_moves,
         ),
     );
@@ -201,6 +204,16 @@ fn render_plugin() -> RenderPlugin {
 fn wake_for_results(proxy: Option<Res<EventLoopProxyWrapper>>) {
     let waker = live::WindowWaker::of(proxy.as_deref());
     super::job::when_one_ends(move || waker.wake());
+}
+
+/// Who left the window without panels may have forgotten how they come back.
+fn say_where_panels_are(panels: Res<PanelState>, mut notices: ResMut<Notices>) {
+    if !panels.visible {
+        notices.tell(format!(
+            "The panels are hidden, as they were when the window was closed: {} shows them",
+            keys::key(Action::Panels)
+        ));
+    }
 }
 
 fn spawn_window_camera(

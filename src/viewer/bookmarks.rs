@@ -1,4 +1,5 @@
-//! Bookmarks: a time, a camera and a selection to come back to. They belong to what is open and are kept in view files.
+//! Bookmarks: a time, a camera and a selection to come back to. They belong to what is open, are kept in view files, and are there again when
+//! the same data is opened ([`super::remembered`]).
 
 use super::action::Action;
 use super::app::Stage;

@@ -3,6 +3,7 @@
 //!
 //! The file is JSON, put in place at once and read with suspicion: what is none of the values there are is passed over.
 
+use super::panels::PanelState;
 use super::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use super::window::WindowSize;
 use bevy::prelude::*;
@@ -69,6 +70,15 @@ pub(super) fn of(settings: &Settings) -> Map<String, Value> {
         _ => Map::new(),
     };
     settings.trends.keep(&mut kept);
+    kept
+}
+
+/// The same for the next run: colours of a comparison end with it, and what is compared is not kept.
+fn for_the_next_run(settings: &Settings) -> Map<String, Value> {
+    let mut kept = of(settings);
+    if settings.base.is_some() && settings.colour == "change" {
+        kept.insert("colour".to_owned(), colour::modes()[0].id.into());
+    }
     kept
 }
 
@@ -199,6 +209,7 @@ pub fn knows_shadows() -> bool {
 /// Whether the settings have just become those of a view file: nobody has changed anything.
 #[derive(Resource, Default)]
 pub struct OthersSettings(pub bool);
+
 const WINDOW: &str = "window";
 
 /// The size of the window as it was left.
@@ -238,6 +249,23 @@ pub fn keep_window(
     }
 }
 
+const PANELS: &str = "panels";
+
+/// Whether there were panels over the city when the window was left.
+pub fn panels() -> bool {
+    kept(PANELS).and_then(|shown| shown.as_bool()).unwrap_or(true)
+}
+
+/// Keeps whether there are panels when somebody shows or hides them.
+pub fn keep_panels(panels: Res<PanelState>, mut last: Local<Option<bool>>) {
+    let before = last.replace(panels.visible);
+    if before != Some(panels.visible) {
+        tracing::debug!("panels: {}", if panels.visible { "shown" } else { "hidden" });
+        // As they are at the start is as they were kept.
+        before.inspect(|_| keep_values([(PANELS, panels.visible.into())]));
+    }
+}
+
 /// Keeps what a person has changed when the mouse is let go; what the command line said for one run is not kept.
 pub fn keep(
     settings: Res<Settings>,
@@ -248,7 +276,7 @@ pub fn keep(
     if last.is_some() && buttons.get_pressed().len() > 0 {
         return;
     }
-    let now = of(&settings);
+    let now = for_the_next_run(&settings);
     let Some(before) = last.replace(now.clone()) else { return };
     if std::mem::take(&mut others.0) {
         return;
@@ -311,6 +339,20 @@ mod tests {
         let path = folder.path().join("a").join(FILE);
         write(&path, &of(&settings)).expect("written");
         assert_eq!(read(&path), Ok(of(&settings)));
+    }
+
+    /// Who closes the window while two times are compared finds colours of growth in the next run, not those of a comparison.
+    #[test]
+    fn what_a_comparison_has_changed_ends_with_it() {
+        let mut settings = Settings::default();
+        settings.compare_with(Some(0));
+        assert_eq!(settings.colour, "change");
+        assert_eq!(for_the_next_run(&settings)["colour"], "growth");
+        // A view file has the base too.
+        assert_eq!(of(&settings)["colour"], "change");
+        settings.compare_with(None);
+        settings.set_colour("change");
+        assert_eq!(for_the_next_run(&settings)["colour"], "change", "chosen by itself");
     }
 
     #[test]

@@ -49,6 +49,7 @@ pub mod panels;
 #[cfg(target_os = "linux")]
 mod recording;
 mod references;
+mod remembered;
 pub mod run;
 mod scene;
 mod screenshot;

@@ -238,9 +238,21 @@ fn the_window_fits_small_screens_and_comes_back_as_it_was_left() {
     session.chord("ctrl", "equal");
     assert!(session.trail[from..].iter().any(|line| line.contains("scale: 1.1")), "{:?}", &session.trail[from..]);
     session.rest();
+    session.key("Tab");
+    session.expect("panels: hidden");
+    session.rest();
+    // So are panels, hidden or not.
     let mut session = session.restart(&["open", &*sample], &environment);
     session.expect("window: 1000x640 on 1280x720");
     session.expect("scale: 1.1");
+    session.expect("panels: hidden");
+    session.expect("leak: ");
+    session.screenshot("41-hidden");
+    session.focus();
+    session.key("Tab");
+    session.expect("panels: shown");
+    let mut session = session.restart(&["open", &*sample], &environment);
+    session.expect("panels: shown");
 }
 
 /// Frames that are drawn from one moment of rest to the next.

@@ -112,6 +112,17 @@ fn bookmarks_notes_and_the_camera_come_back_to_the_letter() {
     assert!(difference(&there, &again) < 0.01, "the bookmark leads back in the next run too");
     let third = saved_view(&mut session, &folder.path().join("third.mcview"));
     assert_eq!((&third["camera"], &third["marks"]), (&first["camera"], &first["marks"]));
+
+    // So they are without any view file, of the same data alone.
+    let sample = sample();
+    let mut session = session.restart(&["open", &*sample], &environment);
+    session.expect("remembered: 1 marks, 1 bookmarks");
+    session.expect("leak: ");
+    session.focus();
+    session.rest();
+    back(&mut session, "85-remembered");
+    let fourth = saved_view(&mut session, &folder.path().join("fourth.mcview"));
+    assert_eq!((&fourth["bookmarks"], &fourth["marks"]), (&first["bookmarks"], &first["marks"]));
 }
 
 /// Where a person looks on the ground: what is in the middle of the picture.

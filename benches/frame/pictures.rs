@@ -41,7 +41,7 @@ pub fn without_window(studio: &mut Studio, small: bool, aims: &mut Aims) {
     let open = || caches.iter().map(|cache| rendered(&sample, &[], folder.path(), cache)).collect::<Vec<_>>();
     let (first, again) = (open(), open());
     let plain = bare_draw(studio, &sample, &Settings::default());
-    row("the sample, for the first time", first, [None; 2], plain, aims);
+    row("the sample, for the first time", first, [Some(1.0), None], plain, aims);
     row("the sample, again", again, [Some(1.0), None], plain, aims);
 }
 

@@ -83,13 +83,20 @@ pub fn reactions(studio: &mut Studio, buildings: usize, aims: &mut Aims) {
         most / naive
     );
     aims.most("what is under the mouse at worst, of the naive way", most / naive, 1.0 / NAIVE_PICK);
-    for (what, (from, to), most) in
-        [("1 % changed", (1, 2), Some(4.0)), ("20 % changed", (0, 1), None), ("all changed", (2, 3), Some(12.0))]
-    {
+    // Beside the plain step one while all times are compared with the first: signs and outlines of what was there come to it.
+    let mut compared = settings.clone();
+    compared.compare_with(Some(0));
+    for (what, (from, to), settings, most) in [
+        ("1 % changed", (1, 2), &settings, Some(4.0)),
+        ("20 % changed", (0, 1), &settings, None),
+        ("all changed", (2, 3), &settings, Some(12.0)),
+        ("1 % changed, compared with the first", (1, 2), &compared, Some(4.0)),
+        ("all changed, compared with the first", (2, 3), &compared, None),
+    ] {
         // A new one each time: it remembers what it was asked for.
         let mut work = Vec::new();
         let step = |work: &mut Vec<f64>| {
-            let mut another = City::new(&city.timeline, &settings);
+            let mut another = City::new(&city.timeline, settings);
             another.told(from);
             let (start, began) = (Instant::now(), processor_time());
             // The states, and what the legend counts of them.

@@ -147,7 +147,6 @@ impl LookArgs {
             settings.set_colour(&mode);
         }
         settings.base = shape.base.map(|base| base as usize - 1).or(settings.base);
-        settings.curve = shape.height_scale.or(settings.curve);
         settings.cap &= !shape.no_cap;
         settings.theme = self.theme.unwrap_or(settings.theme);
         settings.multiples = self.multiples.map_or(settings.multiples, usize::from);
@@ -159,6 +158,9 @@ impl LookArgs {
         let towers = self.grouped.churn.then(|| "amount".to_owned());
         if let Some(rule) = shape.height().or(towers) {
             settings.height = rule;
+        }
+        if let Some(curve) = shape.height_scale {
+            settings.set_curve(Some(curve));
         }
         if let Some(id) = &shape.metric {
             settings.set_metric_by_name(id);
@@ -271,6 +273,10 @@ mod tests {
             (Some(2), "change", "gray", false)
         );
         assert_eq!(settings(&["--base", "3", "--colour", "share"]).colour, "share");
+        // Of heights that tell no more than areas do a scale would change nothing.
+        assert_eq!((compared.height.as_str(), settings(&[]).height.as_str()), ("amount", "base"));
+        let growing = settings(&["--height", "growth", "--height-scale", "sqrt"]);
+        assert_eq!(growing.height, "growth");
         let divided = settings(&["--window", "2-5", "--multiples", "9"]);
         assert_eq!((divided.city_config().window, divided.multiples), (Some((1, 4)), 9));
         assert!(!settings(&["--colour", "referrers"]).closures.is_empty(), "what is not there is asked for");

@@ -193,6 +193,7 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         with: PictureExtras {
             filter: args.filter.or(view.as_ref().map(|view| view.filter.clone())).unwrap_or_default(),
             ways: view.as_ref().and_then(|view| view.ways.clone()).filter(|_| !args.to_roots && args.cut.is_none()),
+            seen: view.as_ref().and_then(|view| view.seen.clone()),
             marks: view.map(|view| view.marks).unwrap_or_default(),
             transparent: args.transparent,
             compare,

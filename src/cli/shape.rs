@@ -42,7 +42,7 @@ pub struct ShapeArgs {
     /// What heights are measured in, as --metric; areas stay as they are. Without --height: its amount
     #[arg(long, value_name = "NAME")]
     pub height_metric: Option<String>,
-    /// How amounts become heights, where heights tell of one
+    /// How amounts become heights; heights that tell of none (--height base) tell of the amount then
     #[arg(long, value_name = "NAME", value_parser = curve)]
     pub height_scale: Option<HeightCurve>,
     /// Outliers are as high as they are, though all others lie flat then
@@ -142,7 +142,7 @@ impl ShapeArgs {
         };
         let look = Look {
             colour: self.colour().unwrap_or(look.colour),
-            height: self.height().unwrap_or(look.height),
+            height: height::rule_with(&self.height().unwrap_or(look.height), self.height_scale).id.to_owned(),
             opaque: self.solid.unwrap_or(look.opaque),
             opacity: self.opacity.map_or(look.opacity, |percent| f32::from(percent) / 100.0),
             colour_metric: self.colour_metric.as_deref().map(Into::into),

@@ -38,8 +38,8 @@ trait Reel {
 /// that were complete.
 pub fn film(paths: &[PathBuf], film: &Film, output: &Path, progress: &Progress) -> Result<(u32, String)> {
     let settings = &film.shot.settings;
-    let compare = film.shot.with.compare.as_ref();
-    let draft = loading::open_compared(paths, compare, settings, &views::preparations(settings), progress)?;
+    let of_data = film.shot.with.of_data();
+    let draft = loading::open_compared(paths, of_data, settings, &views::preparations(settings), progress)?;
     let times = draft.source.timeline().times();
     let (first, last) = (film.window.0, film.window.1.min(times.saturating_sub(1)));
     if first > last {

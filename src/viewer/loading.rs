@@ -8,7 +8,7 @@ use super::job::Job;
 use super::kept_settings::OthersSettings;
 use super::notices::Notices;
 use super::settings::Settings;
-use super::view_file::{AwaitedView, ViewFile};
+use super::view_file::{AwaitedView, SeenData, ViewFile};
 use super::views::CameraRig;
 use crate::opening;
 use bevy::prelude::*;
@@ -28,7 +28,7 @@ pub struct OpenRequest(pub Vec<PathBuf>);
 /// Work that goes on, and how the last opening ended.
 #[derive(Resource, Default)]
 pub struct Loading {
-    /// What is open, or being opened: what a view file names.
+    /// Where what is open lies: what a view file names. Nothing of what could not be opened.
     paths: Vec<PathBuf>,
     opening: Option<Opening>,
     /// A new grouping of the open document, and the settings it is made for.
@@ -44,6 +44,7 @@ pub struct Loading {
 /// An input that is being opened.
 struct Opening {
     title: String,
+    paths: Vec<PathBuf>,
     job: Job<Result<Draft>>,
     /// What has been read so far, when there is more of it.
     partial: Arc<Mutex<Option<Draft>>>,
@@ -103,7 +104,7 @@ impl Loading {
         }
     }
 
-    /// What was opened last, as it was given.
+    /// Where what is open lies, as it was given.
     pub fn paths(&self) -> &[PathBuf] {
         &self.paths
     }
@@ -198,13 +199,13 @@ pub fn open_document(
 }
 
 /// As [`open_document`], compared with what `compare` says where that is given; for pictures and tables without a window, so what
-/// is missing is told in the log.
+/// is missing, or another than what was `seen`, is told in the log.
 ///
 /// # Errors
 /// Those of [`opening::open`], and of [`comparison::draft`].
 pub fn open_compared(
     paths: &[PathBuf],
-    compare: Option<&CompareWish>,
+    (compare, seen): (Option<&CompareWish>, Option<&SeenData>),
     settings: &Settings,
     preparations: &Preparations,
     progress: &Progress,
@@ -214,6 +215,9 @@ pub fn open_compared(
         None => open_document(paths, settings, preparations, progress),
     }?;
     draft.source.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
+    if let Some(different) = seen.and_then(|seen| seen.difference(draft.source.timeline())) {
+        tracing::warn!("{different}");
+    }
     Ok(draft)
 }
 
@@ -307,10 +311,9 @@ fn start_opening(
             }
         }
     }
-    loading.paths.clone_from(&paths);
     let made_with = preparations_for(awaited.0.is_some(), &settings, &preparations);
     let (settings, preparations) = (settings.clone(), made_with);
-    let (title, partial) = (title_of(&paths), Arc::new(Mutex::new(None)));
+    let (title, given, partial) = (title_of(&paths), paths.clone(), Arc::new(Mutex::new(None)));
     let sink = Arc::clone(&partial);
     let compare = comparison.with_next.take();
     let job = Job::start(move |progress| match compare {
@@ -319,7 +322,7 @@ fn start_opening(
             *sink.lock().unwrap_or_else(|e| e.into_inner()) = Some(draft);
         }),
     });
-    loading.opening = Some(Opening { title, job, partial, shows_partial: false });
+    loading.opening = Some(Opening { title, paths: given, job, partial, shows_partial: false });
 }
 
 /// What views compute of what is opened: under the settings of a view file, where there is one.
@@ -345,6 +348,7 @@ fn take_finished(
         }
         opening.shows_partial |= arrived.is_some();
     }
+    let mut from = loading.opening.as_ref().map(|opening| opening.paths.clone());
     if let Some(outcome) = loading.opening.as_ref().and_then(|opening| opening.job.poll()) {
         let Opening { title, shows_partial, .. } =
             loading.opening.take().unwrap_or_else(|| unreachable!("polled above"));
@@ -359,6 +363,7 @@ fn take_finished(
         }
     }
     if let Some(draft) = arrived {
+        loading.paths = from.take().unwrap_or_default();
         document::install_later(&mut commands, draft, arrival);
     }
     if let Some(outcome) = loading.regrouping.as_ref().and_then(|(_, job)| job.poll()) {

@@ -75,6 +75,12 @@ impl GroupSearch {
         self.found.as_ref()
     }
 
+    /// Whether a group, or one that it is in, is what is looked for: all are where nothing is. While it is still being looked for, what was
+    /// found before counts.
+    pub fn shows(&self, node: NodeId) -> bool {
+        self.found().is_none_or(|found| found.lit.shares.contains_key(&node))
+    }
+
     /// Differs whenever something else is lit; 0 while nothing is.
     pub fn version(&self) -> u64 {
         if self.found.is_some() { self.version } else { 0 }

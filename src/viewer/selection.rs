@@ -156,14 +156,6 @@ impl SharedFilter {
         let operand = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '"' | '~' | '=');
         text.contains(['<', '>', '=', '~']) && text.contains(operand)
     }
-
-    /// Whether a node passes as far as its name tells: views that know no expressions show what contains the text.
-    pub fn shows(&self, timeline: &Timeline, node: NodeId) -> bool {
-        let text = self.0.trim();
-        text.is_empty()
-            || SharedFilter::is_expression(text)
-            || timeline.display_name(node).to_lowercase().contains(&text.to_lowercase())
-    }
 }
 
 /// What a person said about a marked group.

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Timeline};
 use memory_city_views::city::camera::Navigation;
-use memory_city_views::city::height::HeightCurve;
+use memory_city_views::city::height::{self, HeightCurve};
 use memory_city_views::city::{AreaMode, CityConfig, CityPart, CityTheme, Look, ReferenceShape, USUAL_CONES, colour};
 use std::sync::Arc;
 
@@ -226,6 +226,12 @@ impl Settings {
     /// Chooses the metric that heights tell of, likewise.
     pub fn set_height_metric(&mut self, id: Option<&str>) {
         self.height_metric = self.wished(id);
+    }
+
+    /// Chooses how amounts become heights, `None`: as the height rule has it. A rule that knows no amounts gives way to one that does.
+    pub fn set_curve(&mut self, curve: Option<HeightCurve>) {
+        height::rule_with(&self.height, curve).id.clone_into(&mut self.height);
+        self.curve = curve;
     }
 
     /// Chooses a colour mode; what it tells of and can be found is asked for.

@@ -13,6 +13,7 @@ use crate::viewer::scene::numbers::box_numbers;
 use crate::viewer::scene::{SceneInput, city_camera};
 use crate::viewer::selection::{MarkNote, Selection};
 use crate::viewer::settings::Settings;
+use crate::viewer::view_file::SeenData;
 use crate::viewer::views::{self, CameraRig, Shown, WholeView, focus_pose};
 use crate::viewer::ways::KeptWays;
 use bevy::prelude::*;
@@ -110,6 +111,15 @@ pub struct PictureExtras {
     pub compare: Option<CompareWish>,
     /// Ways and a cut as a view file keeps them, in place of those to the selection.
     pub ways: Option<KeptWays>,
+    /// What the data was when its view was saved.
+    pub seen: Option<SeenData>,
+}
+
+impl PictureExtras {
+    /// What it says of the data.
+    pub fn of_data(&self) -> (Option<&CompareWish>, Option<&SeenData>) {
+        (self.compare.as_ref(), self.seen.as_ref())
+    }
 }
 
 /// An RGB picture.
@@ -378,7 +388,7 @@ impl Studio {
 /// Those of opening, of [`Studio::shoot`], and of writing the file.
 pub fn render(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress) -> Result<String> {
     let preparations = views::preparations(&shot.settings);
-    let draft = loading::open_compared(paths, shot.with.compare.as_ref(), &shot.settings, &preparations, progress)?;
+    let draft = loading::open_compared(paths, shot.with.of_data(), &shot.settings, &preparations, progress)?;
     progress.begin("Rendering", 0);
     progress.check()?;
     let mut studio = Studio::new(shot.size, 4)?;
@@ -421,7 +431,7 @@ fn write(
     bytes: impl FnOnce(&mut Studio, &Shot) -> Result<Vec<u8>>,
 ) -> Result<()> {
     let preparations = views::preparations(&shot.settings);
-    let draft = loading::open_compared(paths, shot.with.compare.as_ref(), &shot.settings, &preparations, progress)?;
+    let draft = loading::open_compared(paths, shot.with.of_data(), &shot.settings, &preparations, progress)?;
     progress.begin(stage, 0);
     progress.check()?;
     let mut studio = Studio::new(shot.size, 1)?;

@@ -77,7 +77,7 @@ pub fn settings(now: &Settings) -> Vec<PaletteEntry> {
     }
     for curve in std::iter::once(None).chain(HeightCurve::ALL.map(Some)) {
         let title = curve.map_or("as the rule has it", HeightCurve::title);
-        add(format!("Height scale: {}", title.to_lowercase()), &|s| s.curve = curve);
+        add(format!("Height scale: {}", title.to_lowercase()), &|s| s.set_curve(curve));
     }
     for palette in &colour::PALETTES {
         add(format!("Palette: {}", palette.title.to_lowercase()), &|s| s.palette = palette.id.to_owned());

@@ -391,7 +391,7 @@ fn line(
             let metric = settings.metric_in(timeline);
             let value = number(timeline, timeline.value(time, *node, metric), metric);
             let kind = if timeline.is_leaf(*node) { "" } else { "district  ·  " };
-            (timeline.display_name(*node), format!("{kind}{value}"), timeline.path_label(*node))
+            (theme::worded(&timeline.display_name(*node)), format!("{kind}{value}"), theme::told_path(timeline, *node))
         }
         PaletteRow::Entry(entry) => (entry.title.clone(), entry.aside.clone(), entry.title.clone()),
         PaletteRow::Heading(..) => Default::default(),

@@ -79,7 +79,7 @@ fn ground(ui: &mut egui::Ui, city: &City, clock: &Clock, actions: &mut MessageWr
         };
         ui.label(RichText::new(text).size(12.0).color(theme::WARNING)).on_hover_ui(|ui| {
             for &node in unplaced.iter().take(12) {
-                ui.label(timeline.path_label(node));
+                ui.label(theme::told_path(timeline, node));
             }
             if unplaced.len() > 12 {
                 ui.label(format!("and {} more", unplaced.len() - 12));

@@ -118,7 +118,7 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
 }
 
 fn explained(ui: &mut egui::Ui, timeline: &Timeline, node: NodeId, objects: u64, keeps: Amount) {
-    ui.label(RichText::new(timeline.path_label(node)).strong());
+    ui.label(RichText::new(theme::told_path(timeline, node)).strong());
     ui.label(format!(
         "{} of its objects keep {}, {}: were they gone, so would be these",
         count_text(objects),

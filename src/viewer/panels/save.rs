@@ -239,14 +239,15 @@ fn write_wanted(world: &mut World) {
     };
     let saved = match kind {
         SaveAs::Picture => return world.resource_mut::<WindowPictures>().take_to(path),
-        SaveAs::ClearPicture => {
-            let Some(view) = ViewFile::of(world) else { return };
-            let job = Job::start(move |_| clear_picture(&view, &path).map(|()| path));
-            world.resource_mut::<SaveCard>().job = Some(job);
-            world.resource_mut::<Notices>().tell("Drawing the picture");
-            return;
-        }
-        SaveAs::View => ViewFile::of(world).map_or(Ok(()), |view| view.write(&path)),
+        SaveAs::ClearPicture => match ViewFile::of(world) {
+            Ok(view) => {
+                let job = Job::start(move |_| clear_picture(&view, &path).map(|()| path));
+                world.resource_mut::<SaveCard>().job = Some(job);
+                return world.resource_mut::<Notices>().tell("Drawing the picture");
+            }
+            Err(why) => Err(why),
+        },
+        SaveAs::View => ViewFile::of(world).and_then(|view| view.write(&path)),
         SaveAs::Table => table(world, view, &path),
         SaveAs::Scene => scene(world, &path),
     };

@@ -5,6 +5,7 @@ use bevy::prelude::{DetectChangesMut, Query, Res};
 use bevy_egui::EguiRenderOutput;
 use bevy_egui::egui::epaint::Primitive;
 use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
+use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_views::city::{self, CityTheme};
 use memory_city_views::overview::WindowKind;
 
@@ -285,6 +286,11 @@ pub fn worded(text: &str) -> String {
     out
 }
 
+/// The path of a group for people.
+pub fn told_path(timeline: &Timeline, node: NodeId) -> String {
+    worded(&timeline.path_label(node))
+}
+
 /// A name without what is the same in many: packages, and the parameters of methods. `java.lang.String ›
 /// java.util.Arrays.copyOf(char[], int):1` becomes `String › Arrays.copyOf@1`.
 pub fn brief(name: &str) -> String {
@@ -424,6 +430,18 @@ mod tests {
         assert_eq!(worded(path), "Type: char[] › Allocation Site: a.B.f(int) at bytecode 12 ‹ a.C.g() at bytecode 7");
         assert_eq!(worded("a.B.f(): x"), "a.B.f(): x");
         assert_eq!(worded("a.B.f() line 12"), "a.B.f() line 12");
+    }
+
+    /// Whatever shows the path of a group words it; what is copied is the path itself.
+    #[test]
+    fn paths_are_worded_wherever_they_are_shown() {
+        let sources = memory_city_testing::rust_files(&memory_city_testing::root().join("src/viewer"));
+        assert!(sources.len() > 100, "{}", sources.len());
+        for path in sources.iter().filter(|path| !path.ends_with("panels/theme.rs")) {
+            let text = std::fs::read_to_string(path).expect("a source file");
+            let bare = text.lines().find(|line| line.contains(".path_label(") && !line.contains("copy_text("));
+            assert!(bare.is_none(), "{}: {bare:?}", path.display());
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn show(ctx: &egui::Context, city: &City, time: usize, target: Target, point
 pub fn unnamed(ctx: &egui::Context, timeline: &Timeline, district: NodeId, rest: u64, pointer: egui::Pos2) {
     beside(ctx, pointer, |ui| {
         let buildings = if rest == 1 { "building" } else { "buildings" };
-        ui.label(RichText::new(timeline.path_label(district)).strong());
+        ui.label(RichText::new(theme::told_path(timeline, district)).strong());
         ui.label(format!("{} more {buildings} here without a name", count_text(rest)));
         let hint = "Click to fly there: nearer, there is room for more names. How many there are at most is a setting";
         ui.label(RichText::new(hint).size(11.0).color(theme::QUIET));
@@ -129,7 +129,7 @@ fn clear_of(ctx: &egui::Context, pointer: egui::Pos2, clear: &[egui::Rect], line
 /// The lines about a node.
 pub fn node(ui: &mut egui::Ui, timeline: &Timeline, time: usize, node: NodeId) {
     let now = timeline.amount(time, node);
-    ui.label(RichText::new(theme::worded(&timeline.path_label(node))).strong());
+    ui.label(RichText::new(theme::told_path(timeline, node)).strong());
     ui.label(amounts(now));
     let heap = timeline.amount(time, NodeId::ROOT).bytes.max(1);
     ui.label(
@@ -193,7 +193,7 @@ fn more(ui: &mut egui::Ui, city: &City, time: usize, parent: NodeId) {
     let Some(plot) = city.plan.more_of(parent) else { return };
     let pruned = city.plan.pruned(plot);
     let timeline = &city.timeline;
-    ui.label(RichText::new(format!("{} more in {}", pruned.len(), timeline.path_label(parent))).strong());
+    ui.label(RichText::new(format!("{} more in {}", pruned.len(), theme::told_path(timeline, parent))).strong());
     let amount = city.plan.amount(timeline, plot, time);
     ui.label(amounts(amount));
     let heap = timeline.amount(time, NodeId::ROOT).bytes.max(1);

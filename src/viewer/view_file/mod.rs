@@ -3,6 +3,8 @@
 //!
 //! A view file names its data by path, beside itself where it lies there: it holds keys of groups, and no amounts.
 
+mod seen;
+
 use super::bookmarks::{Bookmark, Bookmarks};
 use super::clock::Clock;
 use super::comparison::{CompareWish, OpenComparison};
@@ -25,6 +27,8 @@ use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+
+pub use seen::SeenData;
 
 /// What the first field of a view file says.
 const FORMAT: &str = "memory-city view";
@@ -103,14 +107,29 @@ pub struct ViewFile {
     /// What it is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<CompareWish>,
+    /// What the data was then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<SeenData>,
     /// How the city looks, as the settings of the window are kept.
     settings: Map<String, Value>,
 }
 
 impl ViewFile {
-    /// What `world` shows; `None` where nothing is open.
-    pub fn of(world: &World) -> Option<ViewFile> {
-        let open = world.resource::<Document>().get()?;
+    /// What `world` shows.
+    ///
+    /// # Errors
+    /// Where nothing is open, or what is shown lies in no file: it comes from a program that runs.
+    pub fn of(world: &World) -> Result<ViewFile> {
+        let unusable = |what: &str, remedy: &str| Error::Unusable { what: what.into(), remedy: remedy.into() };
+        let open = world.resource::<Document>().get();
+        let open = open.ok_or_else(|| unusable("Nothing is open", "Open something first"))?;
+        let data = world.resource::<super::loading::Loading>().paths().to_vec();
+        if open.live.is_some() || data.is_empty() {
+            return Err(unusable(
+                "This city comes from a program that runs, and lies in no file that could be opened again",
+                "Save the window's own picture, a table or the scene; or open its recording, and save that view",
+            ));
+        }
         let settings = world.resource::<Settings>();
         let (rig, clock) = (world.resource::<CameraRig>(), world.resource::<Clock>());
         // Of several times beside each other the camera looks through one: all of them are meant.
@@ -126,10 +145,11 @@ impl ViewFile {
         };
         // What an input tells of itself it tells again.
         let packages = group::registry().domain().chosen_here().map_or_else(String::new, |packages| packages.join(","));
-        Some(ViewFile {
+        Ok(ViewFile {
             format: FORMAT.to_owned(),
             version: VERSION,
-            data: world.resource::<super::loading::Loading>().paths().to_vec(),
+            data,
+            seen: Some(SeenData::of(&open.timeline, clock.time)),
             grouping,
             classifiers,
             packages: Some(packages),
@@ -319,6 +339,9 @@ pub(super) fn show_awaited(
     }
     let Some(view) = awaited.0.take() else { return };
     let Some(open) = document.get() else { return };
+    if let Some(different) = view.seen.as_ref().and_then(|seen| seen.difference(&open.timeline)) {
+        notices.tell(different);
+    }
     clock.jump(view.time - 1);
     let times = open.timeline.times();
     if let Some(range) = view.range.map(from_0).filter(|range| range.0 < range.1 && range.1 < times) {
@@ -359,128 +382,4 @@ pub(super) fn show_awaited(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use bevy::math::Vec3;
-    use memory_city_views::city::ReferenceShape;
-    use memory_city_views::city::height::HeightCurve;
-
-    fn view() -> ViewFile {
-        let settings =
-            Settings { opacity: 0.15, shadows: false, reference_shape: ReferenceShape::Bundled, ..Settings::default() };
-        ViewFile {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            data: vec!["dumps".into()],
-            grouping: "package>type".into(),
-            classifiers: BTreeMap::from([(
-                "view-test-odd".into(),
-                "if o.size % 2 == 1 { \"odd\" } else { \"even\" }".into(),
-            )]),
-            packages: Some("com.acme,org.x".into()),
-            unreachable: true,
-            gc_starts: false,
-            time: 3,
-            camera: CameraPose { eye: Vec3::new(0.1, 1.0 / 3.0, 77.7), yaw: 0.123_456_79, pitch: -0.7 },
-            size: (801, 503),
-            scale: 1.5,
-            selected: vec!["Heap#a#b".into()],
-            filter: "bytes > 1MB".into(),
-            parts: vec![PartKey { key: "Heap#a".into(), beyond: 40 }],
-            marks: BTreeMap::from([("Heap#a".into(), MarkNote { colour: 2, note: "why?".into() })]),
-            bookmarks: Vec::new(),
-            shadows: false,
-            plan: true,
-            base: Some(2),
-            window: Some((1, 3)),
-            range: Some((2, 3)),
-            multiples: 4,
-            ways: serde_json::from_value(serde_json::json!({
-                "groups": ["Heap#a"], "kind": "owners", "share": 10, "cut": {"root": "Static field: a.B.c"}
-            }))
-            .ok(),
-            compare: Some(CompareWish::Run { data: vec!["/elsewhere/fixed".into()], align: "gcs".into(), at: 7 }),
-            settings: kept_settings::of(&settings),
-        }
-    }
-
-    #[test]
-    fn what_is_written_is_read_exactly() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let data = folder.path().join("dumps");
-        let path = folder.path().join("a.mcview");
-        let compare = Some(CompareWish::Run { data: vec![folder.path().join("after")], align: "end".into(), at: 0 });
-        let written = ViewFile { data: vec![data.clone(), "/elsewhere/x".into()], compare, ..view() };
-        written.write(&path).expect("written");
-        assert!(ViewFile::is_one(&path));
-        let read = ViewFile::read(&path).expect("read");
-        assert_eq!(read, written, "to the last bit of the camera");
-        let text = std::fs::read_to_string(&path).expect("text");
-        assert!(
-            text.contains("\"after\"") && text.contains("\"dumps\"") && !text.contains(&*data.to_string_lossy()),
-            "{text}"
-        );
-        let settings = read.settings(Settings::default());
-        assert_eq!((settings.opacity, settings.reference_shape), (0.15, ReferenceShape::Bundled));
-        assert_eq!(
-            (settings.grouping.as_str(), settings.include_unreachable, settings.shadows),
-            ("package>type", true, false)
-        );
-        assert_eq!(settings.parts, written.parts);
-        assert_eq!((settings.base, settings.window, settings.multiples), (Some(1), Some((0, 2)), 4));
-        // What the view has not is not taken from what was set before.
-        let plain = ViewFile {
-            base: None,
-            window: None,
-            multiples: 0,
-            settings: kept_settings::of(&Settings::default()),
-            ..written
-        };
-        // As many as `--multiples` takes.
-        for (kept, shown) in [(6, 6), (64, 64), (1, 0), (65, 0)] {
-            assert_eq!(ViewFile { multiples: kept, ..plain.clone() }.settings(Settings::default()).multiples, shown);
-        }
-        let before = Settings { base: Some(3), multiples: 9, curve: Some(HeightCurve::Log), ..settings };
-        let of_plain = plain.settings(before);
-        assert_eq!((of_plain.base, of_plain.window, of_plain.multiples, of_plain.curve), (None, None, 0, None));
-    }
-
-    /// A grouping that somebody made is shown where nobody has made it.
-    #[test]
-    fn what_its_grouping_needs_is_made_known() {
-        let path = Path::new("a.mcview");
-        assert!(group::grouping("type>view-test-odd").is_err());
-        let view = ViewFile { grouping: "type>view-test-odd".into(), ..view() };
-        let wrong = ViewFile { classifiers: BTreeMap::from([("view-test-odd".into(), "if {".into())]), ..view.clone() };
-        assert!(wrong.make_known(path).expect_err("no script").to_string().contains("a.mcview"));
-        view.make_known(path).expect("known");
-        let made = group::grouping("type>view-test-odd").expect("a grouping");
-        assert_eq!(written(&made), ("type>view-test-odd".to_owned(), view.classifiers.clone()));
-        let chosen = || group::registry().domain().chosen_here().map(<[String]>::to_vec);
-        assert_eq!(chosen(), Some(vec!["com.acme".to_owned(), "org.x".to_owned()]));
-        // Nobody has said which they are; a file of an earlier version says nothing.
-        ViewFile { packages: None, ..view.clone() }.make_known(path).expect("known");
-        assert!(chosen().is_some());
-        ViewFile { packages: Some(String::new()), ..view }.make_known(path).expect("known");
-        assert!(chosen().is_none());
-    }
-
-    #[test]
-    fn what_is_no_view_file_says_so() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.mcview");
-        view().write(&path).expect("written");
-        let good = std::fs::read_to_string(&path).expect("text");
-        let later = good.replace("\"version\": 1", "\"version\": 2");
-        let strange = good.replace("\"filter\"", "\"filtre\"");
-        let mut none: serde_json::Value = serde_json::from_str(&good).expect("JSON");
-        none["data"] = serde_json::json!([]);
-        for text in ["", "{}", "[1]", &good[..good.len() / 2], &later, &strange, &none.to_string()] {
-            std::fs::write(&path, text).expect("written");
-            let error = ViewFile::read(&path).expect_err(text).to_string();
-            assert!(error.contains("a.mcview"), "{error}");
-        }
-        std::fs::write(&path, "JAVA PROFILE 1.0.2").expect("written");
-        assert!(!ViewFile::is_one(&path) && !ViewFile::is_one(folder.path()));
-    }
-}
+mod tests;

@@ -465,7 +465,7 @@ fn result(ui: &mut egui::Ui, number: usize, table: &ResultTable, timeline: &Time
                 if response.clicked() {
                     view.selection.toggle(timeline, node);
                 }
-                response.on_hover_text(format!("{}\nClick selects it in all views", timeline.path_label(node)));
+                response.on_hover_text(format!("{}\nClick selects it in all views", theme::told_path(timeline, node)));
             });
         });
     });

@@ -124,7 +124,7 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     } else {
         ui.label(name);
     }
-    let parents = timeline.parent(node).map(|p| theme::worded(&timeline.path_label(p))).unwrap_or_default();
+    let parents = timeline.parent(node).map(|p| theme::told_path(&timeline, p)).unwrap_or_default();
     if !parents.is_empty() {
         ui.label(RichText::new(parents).size(11.0).color(theme::QUIET));
     }
@@ -338,7 +338,7 @@ fn row(
         tools.selection.select(timeline, edge.other);
     }
     response.on_hover_ui(|ui| {
-        ui.label(RichText::new(timeline.path_label(edge.other)).strong());
+        ui.label(RichText::new(theme::told_path(timeline, edge.other)).strong());
         let (from, to) =
             if incoming { ("its objects", "selected objects") } else { ("selected objects", "its objects") };
         ui.label(format!(

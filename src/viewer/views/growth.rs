@@ -7,7 +7,8 @@ use crate::viewer::document::Document;
 use crate::viewer::live::Listening;
 use crate::viewer::panels::numbers::{metric_name, number, signed};
 use crate::viewer::panels::{live_panel, theme, tooltip};
-use crate::viewer::selection::{Selection, SharedFilter};
+use crate::viewer::search::GroupSearch;
+use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
 use crate::viewer::views::{City, Shown};
 use bevy::prelude::*;
@@ -45,7 +46,7 @@ type Ranked = ((u64, Metric), [Vec<NodeId>; 2]);
 fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
-    (clock, settings, filter): (Res<Clock>, Res<Settings>, Res<SharedFilter>),
+    (clock, settings, search): (Res<Clock>, Res<Settings>, Res<GroupSearch>),
     mut selection: ResMut<Selection>,
     mut listening: ResMut<Listening>,
     shown: Res<Shown>,
@@ -71,7 +72,7 @@ fn draw(
         let city = shown.0.as_ref().filter(|city| Arc::ptr_eq(&city.timeline, &open.timeline));
         let beside = city.filter(|city| city.made_with.metric == metric).map_or(0, City::growth_without_building);
         let part = city.map_or(NodeId::ROOT, |city| city.plan.part().root);
-        list(ui, (&open.timeline, metric, beside, part), ranked, &filter, clock.time, selection, &mut anchor);
+        list(ui, (&open.timeline, metric, beside, part), ranked, &search, clock.time, selection, &mut anchor);
         live_panel::show(ui, listening.bypass_change_detection(), &document, shown.0.as_ref(), &clock, &mut actions);
     });
 }
@@ -88,7 +89,7 @@ fn list(
     ui: &mut egui::Ui,
     (timeline, metric, beside, part): (&Timeline, Metric, u64, NodeId),
     [ranked, shrinking]: &[Vec<NodeId>; 2],
-    filter: &SharedFilter,
+    search: &GroupSearch,
     time: usize,
     selection: &mut Selection,
     anchor: &mut Option<NodeId>,
@@ -99,17 +100,18 @@ fn list(
     theme::heading(ui, &title);
     let heap = timeline.value(time.min(timeline.times().saturating_sub(1)), NodeId::ROOT, metric).max(1);
     let shown = |ranked: &[NodeId], most: usize| -> Vec<NodeId> {
-        ranked.iter().copied().filter(|&node| filter.shows(timeline, node)).take(most).collect()
+        ranked.iter().copied().filter(|&node| search.shows(node)).take(most).collect()
     };
     let (top, lost) = (shown(ranked, ROWS), shown(shrinking, SHRINKING));
     let size = |node: NodeId| i64::try_from(timeline.value(0, node, metric)).unwrap_or(i64::MAX);
     let growth = |node: NodeId| timeline.growth(node, metric);
     if top.is_empty() {
         ui.label(
-            RichText::new(if single {
-                "The heap is empty."
-            } else {
-                "No group is larger at the end than at the start."
+            RichText::new(match (search.found().is_some(), single) {
+                (true, true) => "Nothing of what is looked for is among the largest.",
+                (true, false) => "Nothing of what is looked for, and is there now, is among what grows most.",
+                (false, true) => "The heap is empty.",
+                (false, false) => "No group is larger at the end than at the start.",
             })
             .color(theme::QUIET),
         );

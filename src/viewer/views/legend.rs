@@ -247,7 +247,7 @@ fn compared(ui: &mut egui::Ui, city: &City, base: usize, time: usize, comparison
         0 => String::new(),
         slight => format!(" · {slight} by less than 1 %, without a sign"),
     };
-    line(ui, format!("{} the same{slight}", comparison.same));
+    line(ui, format!("{} the same{slight}", comparison.same.groups));
     line(ui, "Dashed: as it was · two chevrons: twice, or half".to_owned());
 }
 
@@ -288,7 +288,7 @@ fn draw_sign(ui: &mut egui::Ui, sign: Sign) {
 
 /// Which heights mean what: a scale that lies, from the ground at the left to the highest roof.
 fn height_scale(ui: &mut egui::Ui, axis: &HeightAxis, measured: bool) {
-    // Where heights tell no more than areas, the axis is left to those who ask for it.
+    // Where heights tell no more than areas, the axis beside the city says enough.
     let Some(highest) = axis.ticks.last().filter(|_| measured) else { return };
     let (response, painter) = ui.allocate_painter(egui::vec2(ui.available_width(), 22.0), Sense::hover());
     let bar = response.rect.shrink2(egui::vec2(1.0, 0.0));

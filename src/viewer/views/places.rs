@@ -143,7 +143,8 @@ fn marked(
         let text = RichText::new(theme::shortened(&theme::brief(&name), 26)).size(12.5);
         match node {
             Some(node) => {
-                let link = ui.link(text).on_hover_text(format!("{}\nClick to fly there", timeline.path_label(node)));
+                let link =
+                    ui.link(text).on_hover_text(format!("{}\nClick to fly there", theme::told_path(timeline, node)));
                 if link.clicked() {
                     change = Some(PlaceChange::Go);
                 }

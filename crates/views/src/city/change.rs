@@ -117,7 +117,7 @@ pub struct Comparison {
     /// Only in the base.
     pub vanished: ChangeSum,
     /// Groups that are there and have the same value.
-    pub same: u64,
+    pub same: ChangeSum,
     /// Those of the grown and shrunk whose change is too small to be drawn, see [`SLIGHT_CHANGE`].
     pub slight: u64,
 }
@@ -141,21 +141,62 @@ impl Comparison {
         sums.reduce(Comparison::default, Comparison::and)
     }
 
-    fn add(&mut self, (before, after): (u64, u64)) {
+    /// The same base with time `t`, from what it is with time `from` and the plots that are others then; exact where no sum is past
+    /// what a number holds. Linear in these plots.
+    ///
+    /// # Panics
+    /// As [`Comparison::between`].
+    #[must_use]
+    pub fn moved(
+        mut self,
+        plan: &CityPlan,
+        timeline: &Timeline,
+        (base, from, t): (usize, usize, usize),
+        changed: &[u32],
+    ) -> Comparison {
+        let metric = plan.config().metric;
+        let at = |t: usize, node: NodeId| timeline.value(t, node, metric);
+        let mut move_one = |node: NodeId| {
+            let before = at(base, node);
+            self.remove((before, at(from, node)));
+            self.add((before, at(t, node)));
+        };
+        for plot in changed.iter().map(|&plot| plot as usize) {
+            match plan.building(plot) {
+                Some(node) => move_one(node),
+                None => plan.pruned(plot).iter().for_each(|&node| move_one(node)),
+            }
+        }
+        self
+    }
+
+    fn add(&mut self, of: (u64, u64)) {
+        if let Some((sum, amount, slight)) = self.counted(of) {
+            (sum.groups, sum.amount) = (sum.groups + 1, sum.amount.saturating_add(amount));
+            self.slight += slight;
+        }
+    }
+
+    fn remove(&mut self, of: (u64, u64)) {
+        if let Some((sum, amount, slight)) = self.counted(of) {
+            (sum.groups, sum.amount) = (sum.groups.saturating_sub(1), sum.amount.saturating_sub(amount));
+            self.slight = self.slight.saturating_sub(slight);
+        }
+    }
+
+    /// Where a group counts, by how much, and whether it is slight; nowhere when it is at neither time.
+    fn counted(&mut self, (before, after): (u64, u64)) -> Option<(&mut ChangeSum, u64, u64)> {
         let change = Change::of(before, after);
+        let slight = matches!(change, Change::Grown | Change::Shrunk) && is_slight(before, after);
         let sum = match change {
             Change::Grown => &mut self.grown,
             Change::Shrunk => &mut self.shrunk,
             Change::Appeared => &mut self.appeared,
             Change::Vanished => &mut self.vanished,
-            Change::Same => {
-                self.same += u64::from(after > 0);
-                return;
-            }
+            Change::Same if after == 0 => return None,
+            Change::Same => &mut self.same,
         };
-        sum.groups += 1;
-        sum.amount = sum.amount.saturating_add(before.abs_diff(after));
-        self.slight += u64::from(matches!(change, Change::Grown | Change::Shrunk) && is_slight(before, after));
+        Some((sum, before.abs_diff(after), u64::from(slight)))
     }
 
     fn and(self, other: Comparison) -> Comparison {
@@ -168,7 +209,7 @@ impl Comparison {
             shrunk: sum(self.shrunk, other.shrunk),
             appeared: sum(self.appeared, other.appeared),
             vanished: sum(self.vanished, other.vanished),
-            same: self.same + other.same,
+            same: sum(self.same, other.same),
             slight: self.slight + other.slight,
         }
     }
@@ -252,32 +293,64 @@ impl Appearance {
         if base.is_none() && !self.caps() && shrunk.is_empty() {
             return Vec::new();
         }
-        let areas = Values::of_areas(plan, timeline).since(base.unwrap_or(t));
         let older = base.map(|base| self.states(plan, timeline, base)).unwrap_or_default();
-        let over = |plot: usize| {
-            let mut over = PlotState::default();
-            if let Some(older) = older.get(plot) {
-                let sample = areas.sample(plot, t);
-                over.colour = direction(sample.base, sample.value);
-                if over.colour != 0 && sample.base > 0 {
-                    (over.side, over.height) = (older.side, older.height);
-                }
-            }
-            if self.is_capped(plan, timeline, plot, t) {
-                over.colour |= sign::CAPPED;
-            }
-            over
-        };
+        let over = |plot: usize| self.over(plan, timeline, plot, older.get(plot), t);
         let mut all: Vec<PlotState> = (0..plan.plots.len()).into_par_iter().with_min_len(2048).map(over).collect();
         for (plot, sign) in shrunk {
-            all[plot].colour |= sign;
-            if sign == self::sign::VANISHED {
-                // Nothing stands there but what stood there.
-                let first = self.states_of(plan, timeline, &[plot as u32], 0)[0];
-                (all[plot].side, all[plot].height) = (first.side, first.height);
-            }
+            self.add_loss(plan, timeline, (plot, sign), &mut all[plot]);
         }
         if all.iter().all(|over| *over == PlotState::default()) { Vec::new() } else { all }
+    }
+
+    /// What stands over some plots at time `t`, ascending, in their order: as [`Appearance::overlay`] has it.
+    ///
+    /// # Panics
+    /// As [`Appearance::states`].
+    pub fn overlay_of(&self, plan: &CityPlan, timeline: &Timeline, plots: &[u32], t: usize) -> Vec<PlotState> {
+        let base = self.base().filter(|&base| base != t);
+        let older = base.map(|base| self.states_of(plan, timeline, plots, base)).unwrap_or_default();
+        let over = |(i, &plot): (usize, &u32)| self.over(plan, timeline, plot as usize, older.get(i), t);
+        let mut all: Vec<PlotState> = plots.par_iter().enumerate().with_min_len(2048).map(over).collect();
+        for (plot, sign) in self.may_shrink().signs(plan, timeline, t) {
+            if let Ok(at) = plots.binary_search(&(plot as u32)) {
+                self.add_loss(plan, timeline, (plot, sign), &mut all[at]);
+            }
+        }
+        all
+    }
+
+    /// What stands over one plot: `older` is its state at the base, where that is another time.
+    fn over(
+        &self,
+        plan: &CityPlan,
+        timeline: &Timeline,
+        plot: usize,
+        older: Option<&PlotState>,
+        t: usize,
+    ) -> PlotState {
+        let mut over = PlotState::default();
+        if let Some(older) = older {
+            let areas = Values::of_areas(plan, timeline).since(self.base().unwrap_or(t));
+            let sample = areas.sample(plot, t);
+            over.colour = direction(sample.base, sample.value);
+            if over.colour != 0 && sample.base > 0 {
+                (over.side, over.height) = (older.side, older.height);
+            }
+        }
+        if self.is_capped(plan, timeline, plot, t) {
+            over.colour |= sign::CAPPED;
+        }
+        over
+    }
+
+    /// The sign of a loss since the first state.
+    fn add_loss(&self, plan: &CityPlan, timeline: &Timeline, (plot, sign): (usize, u16), over: &mut PlotState) {
+        over.colour |= sign;
+        if sign == self::sign::VANISHED {
+            // Nothing stands there but what stood there.
+            let first = self.state(plan, timeline, plot, 0);
+            (over.side, over.height) = (first.side, first.height);
+        }
     }
 }
 

@@ -37,6 +37,11 @@ impl Gradient {
         Gradient { kind: GradientKind::Diverging, ..Gradient::new(colours) }
     }
 
+    /// Whether it goes both ways from the middle.
+    pub fn is_diverging(&self) -> bool {
+        self.kind == GradientKind::Diverging
+    }
+
     /// The gradient in another palette, where that has colours of its own.
     #[must_use]
     pub fn in_palette(&self, palette: &Palette) -> Gradient {

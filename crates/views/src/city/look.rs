@@ -84,7 +84,7 @@ struct PlotBlock {
 pub struct Appearance {
     look: Look,
     base: Option<usize>,
-    one_state: bool,
+    colour_mode: &'static str,
     colour_metric: Metric,
     height_metric: Metric,
     height_title: Option<String>,
@@ -104,11 +104,7 @@ impl Appearance {
         let base = look.base.map(|base| base.min(timeline.times().saturating_sub(1)));
         let values = Values::of_areas(plan, timeline).since(base.unwrap_or(0));
         let known = |id: Option<&str>| id.and_then(|id| timeline.metric(id));
-        let mode: &ColourMode = match colour::mode(&look.colour) {
-            // One state has no growth: what is large is what there is to be seen.
-            mode if mode.id == colour::modes()[0].id && timeline.times() < 2 => colour::mode("share"),
-            mode => mode,
-        };
+        let mode: &ColourMode = colour::mode_at(&look.colour, timeline.times());
         let rule: &HeightRule = height::rule(&look.height);
         let colour_metric = known(mode.metric.or(look.colour_metric.as_deref())).unwrap_or(values.metric());
         let by_itself = match (rule.measures, values.metric()) {
@@ -119,6 +115,9 @@ impl Appearance {
         let height_metric = known(look.height_metric.as_deref()).unwrap_or(by_itself);
         let mut colour = (mode.scale)(&values.measured_in(colour_metric));
         colour.legend.gradient = colour.legend.gradient.in_palette(colour::palette(&look.palette));
+        // Less and more are told by signs as well, which nobody has to tell apart by colour: of the first time where no other was chosen.
+        let both_ways = colour.legend.gradient.is_diverging() && timeline.times() > 1;
+        let base = base.or_else(|| both_ways.then_some(0));
         let heights = values.measured_in(height_metric);
         let curve = look.curve.or(rule.curve).unwrap_or(HeightCurve::Linear);
         let height = (rule.scale)(&heights, HeightWish { curve, cap: look.cap });
@@ -135,7 +134,7 @@ impl Appearance {
         let opaque = plan.solid(timeline, look.opaque);
         // Growth is gray where there is none, so what shrinks has a sign. Compared times have signs for everything.
         let may_shrink = match base {
-            None if mode.id == colour::modes()[0].id => MayShrink::find(plan, timeline),
+            None if ["growth", "overall"].contains(&mode.id) => MayShrink::find(plan, timeline),
             _ => MayShrink::default(),
         };
         let (pick, detail) =
@@ -144,7 +143,7 @@ impl Appearance {
         Appearance {
             look,
             base,
-            one_state: timeline.times() < 2,
+            colour_mode: mode.id,
             colour_metric,
             height_metric,
             height_title,
@@ -174,12 +173,17 @@ impl Appearance {
         (self.colour_metric, self.height_metric)
     }
 
-    /// Whether there is one time alone.
-    pub(super) fn is_of_one_state(&self) -> bool {
-        self.one_state
+    /// What areas, colours and heights are measured in.
+    pub fn measured(&self, plan: &CityPlan) -> [Metric; 3] {
+        [plan.config().metric, self.colour_metric, self.height_metric]
     }
 
-    /// The time that all others are compared with.
+    /// Id of the colour mode that is in use.
+    pub(super) fn colour_mode(&self) -> &'static str {
+        self.colour_mode
+    }
+
+    /// The time that all others are compared with: that which was chosen, or the first where colours tell of less as of more.
     pub fn base(&self) -> Option<usize> {
         self.base
     }

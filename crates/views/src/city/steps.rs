@@ -1,12 +1,12 @@
 //! From one time to another: which plots have to be looked at, so that a step costs what changes.
 
-use super::{Appearance, CityPlan, colour, height};
+use super::{Appearance, CityPlan, height};
 use memory_city_analysis::timeline::{ChangesByTime, Metric, Timeline};
 
 /// Colour modes and height rules whose answer follows from what stands on the plot itself at that time, and numbers that are the
 /// same at all times. Any other may change for every plot at every step.
 const OF_THE_PLOT_ALONE: [&[&str]; 2] =
-    [&["growth", "change", "overall", "relative", "fill", "plain"], &["base", "growth", "amount", "classes"]];
+    [&["growth", "change", "overall", "relative", "fill", "none"], &["base", "growth", "amount", "classes"]];
 /// Where more than one of so many nodes changes, all plots are computed: to look at each in its order costs less than to look for each.
 const FEW: usize = 16;
 
@@ -44,20 +44,12 @@ impl Appearance {
         plots.dedup();
         Some(plots)
     }
-
-    /// Id of the colour mode that is in use.
-    fn colour_mode(&self) -> &'static str {
-        match colour::mode(&self.look().colour).id {
-            id if id == colour::modes()[0].id && self.is_of_one_state() => "share",
-            id => id,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{configs, trees};
-    use super::super::{Look, PlotState};
+    use super::super::{Comparison, Look, PlotState, colour};
     use super::*;
     use memory_city_analysis::timeline::NodeId;
     use proptest::prelude::*;
@@ -100,6 +92,21 @@ mod tests {
                         detail.update(&mut sums, plot, was[plot], now[plot]);
                     }
                     prop_assert_eq!(&now, &is);
+                    // So does what stands over it, and what both come to together.
+                    let of_all = |t: usize| match appearance.overlay(&plan, &timeline, t) {
+                        none if none.is_empty() => vec![PlotState::default(); plan.plots.len()],
+                        all => all,
+                    };
+                    let changed = changes_between(&plan, &changes, from, to);
+                    let mut over = of_all(from);
+                    for (plot, now) in changed.iter().zip(appearance.overlay_of(&plan, &timeline, &changed, to)) {
+                        over[*plot as usize] = now;
+                    }
+                    prop_assert_eq!(over, of_all(to));
+                    if let Some(base) = appearance.base() {
+                        let between = |t: usize| Comparison::between(&plan, &timeline, base, t);
+                        prop_assert_eq!(between(from).moved(&plan, &timeline, (base, from, to), &changed), between(to));
+                    }
                     prop_assert_eq!(detail.states_of(&sums), detail.states(&is));
                 }
             }
@@ -124,6 +131,14 @@ mod tests {
                 prop_assert_eq!(found, (all.len() <= 3).then_some(all));
             }
         }
+    }
+
+    /// A word that names nothing would let every step look at all plots, and nothing would say so.
+    #[test]
+    fn what_follows_amounts_is_there() {
+        let [colours, heights] = OF_THE_PLOT_ALONE;
+        assert!(colours.iter().all(|id| colour::modes().iter().any(|mode| mode.id == *id)), "{colours:?}");
+        assert!(heights.iter().all(|id| height::rules().iter().any(|rule| rule.id == *id)), "{heights:?}");
     }
 
     fn changes_between(plan: &CityPlan, changes: &ChangesByTime, from: usize, to: usize) -> Vec<u32> {

@@ -1,5 +1,5 @@
 //! An axis of heights beside the city: which roof is how much. At the corner that stands furthest to the left, or to the right
-//! where there is no room for its words. Shown where heights tell more than areas do.
+//! where there is no room for its words. Where heights tell what areas do it is the scale of both.
 
 use super::laid_out::City;
 use crate::viewer::panels::theme;
@@ -17,16 +17,17 @@ fn project(clip_from_world: Mat4, at: Vec3, picture: Rect) -> Option<Pos2> {
     })
 }
 
-/// Paints it over the picture that lies in `picture`.
-pub(super) fn paint(painter: &Painter, city: &City, clip_from_world: Mat4, picture: Rect) {
+/// Paints it over the picture that lies in `picture`. Where its words stand.
+pub(super) fn paint(painter: &Painter, city: &City, clip_from_world: Mat4, picture: Rect) -> Vec<Rect> {
+    let mut words = Vec::new();
     let axis = city.appearance.height_axis();
-    let Some(highest) = axis.ticks.last().filter(|_| city.appearance.height_title().is_some()) else { return };
+    let Some(highest) = axis.ticks.last() else { return words };
     let half = (CITY_SIZE / 2.0) as f32;
     let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
     let foot = |(x, z): &(f32, f32)| project(clip_from_world, Vec3::new(*x, 0.0, *z), picture).map(|at| at.x);
     let mut on_screen: Vec<(f32, (f32, f32))> = corners.iter().filter_map(|c| foot(c).map(|x| (x, *c))).collect();
     on_screen.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (Some(left), Some(right)) = (on_screen.first(), on_screen.last()) else { return };
+    let (Some(left), Some(right)) = (on_screen.first(), on_screen.last()) else { return words };
     let galley = |text: &str| painter.layout_no_wrap(text.to_owned(), FontId::proportional(11.0), theme::TEXT);
     let wide = axis.ticks.iter().map(|tick| galley(&tick.text).size().x).fold(0.0, f32::max) + 18.0;
     let free = painter.clip_rect();
@@ -45,10 +46,10 @@ pub(super) fn paint(painter: &Painter, city: &City, clip_from_world: Mat4, pictu
     // Heights count from the ground that most buildings stand on: that of the innermost district.
     let ground = city.highest_ground;
     let at = |height: f64| project(clip_from_world, Vec3::new(x, (ground + height) as f32, z), picture);
-    let (Some(low), Some(high)) = (at(0.0), at(highest.height)) else { return };
+    let (Some(low), Some(high)) = (at(0.0), at(highest.height)) else { return words };
     // Seen from above an axis would be a point.
     if low.distance(high) < 40.0 {
-        return;
+        return words;
     }
     let line = |a: Pos2, b: Pos2, width: f32| {
         painter.line_segment([a, b], Stroke::new(width + 2.0, Color32::from_black_alpha(120)));
@@ -68,5 +69,7 @@ pub(super) fn paint(painter: &Painter, city: &City, clip_from_world: Mat4, pictu
         last = plate.top();
         painter.rect_filled(plate, 3.0, theme::PANEL);
         painter.galley(plate.min + egui::vec2(3.0, 1.0), galley, theme::TEXT);
+        words.push(plate);
     }
+    words
 }

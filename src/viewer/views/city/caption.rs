@@ -38,7 +38,7 @@ pub(super) fn caption(
                     numbers::metric_name(timeline, settings.metric_in(timeline))
                 )));
                 if let Some(node) = selected {
-                    let path = format!("selected: {}", timeline.path_label(node));
+                    let path = format!("selected: {}", theme::told_path(timeline, node));
                     ui.label(egui::RichText::new(path).color(theme::ACCENT));
                     ui.label(quiet(numbers::amounts(timeline.amount(clock.time, node))));
                 }
@@ -60,7 +60,7 @@ fn brief_caption(ui: &mut egui::Ui, open: &OpenDocument, clock: &Clock, selected
         let of = selected.unwrap_or(NodeId::ROOT);
         if selected.is_some() {
             let name = theme::shortened(&theme::brief(&timeline.display_name(of)), 40);
-            ui.label(egui::RichText::new(name).color(theme::ACCENT)).on_hover_text(timeline.path_label(of));
+            ui.label(egui::RichText::new(name).color(theme::ACCENT)).on_hover_text(theme::told_path(timeline, of));
         }
         ui.label(quiet(numbers::amounts(timeline.amount(clock.time, of))));
         if !open.warnings.is_empty() {

@@ -140,7 +140,7 @@ fn chip(ui: &mut egui::Ui, walk: &OwnerWalk, at: usize, timeline: &Timeline) -> 
     let response = ui.add(if here { button.stroke(Stroke::new(1.0, theme::ACCENT)) } else { button });
     let response = response.on_hover_ui(|ui| {
         for &node in &stop.nodes {
-            ui.label(RichText::new(timeline.path_label(node)).strong());
+            ui.label(RichText::new(theme::told_path(timeline, node)).strong());
         }
         for by in &stop.by {
             ui.label(RichText::new(format!("by {by}")).color(theme::INCOMING));

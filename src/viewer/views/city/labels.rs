@@ -160,6 +160,8 @@ pub struct Canvas<'a> {
     pub clip_from_world: Mat4,
     /// Where the mouse is.
     pub pointer: Option<Pos2>,
+    /// What names keep clear of.
+    pub covered: &'a [Rect],
 }
 
 impl Canvas<'_> {
@@ -308,7 +310,7 @@ pub fn paint(
     let measured: Vec<Measured<'_>> = measured.into_iter().filter(|m| free.contains(m.foot)).collect();
     let wishes: Vec<NameWish> = measured.iter().map(|m| wish(m, badge)).collect();
     let boxed = |rect: Rect| NameBox { min: Vec2::new(rect.min.x, rect.min.y), max: Vec2::new(rect.max.x, rect.max.y) };
-    let covered: Vec<NameBox> = covered(painter.ctx(), free).into_iter().map(boxed).collect();
+    let covered: Vec<NameBox> = canvas.covered.iter().copied().map(boxed).collect();
     let in_sight = |at: usize| {
         let m = &measured[at];
         m.label.style <= Style::Connected || !hidden(m.label, m.seen_at)
@@ -390,7 +392,6 @@ fn plate(
 }
 
 /// What stands over the city: cards, lines, lists. Names keep clear of it.
-/// What stands over the city.
 pub(super) fn covered(ctx: &egui::Context, free: Rect) -> Vec<Rect> {
     use egui::emath::GuiRounding as _;
     ctx.memory(|memory| {

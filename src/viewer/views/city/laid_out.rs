@@ -49,6 +49,9 @@ struct MadeTime {
     colours: ColourHistogram,
 }
 
+/// From one time to another, the plots that are others then; `None` where all are to be looked at.
+type ChangedPlots = ((usize, usize), Option<Arc<[u32]>>);
+
 /// What follows from the layout alone, whatever it looks like.
 struct Ranked {
     nameable: Arc<Nameable>,
@@ -74,6 +77,9 @@ pub struct City {
     over: StatesCache,
     /// Of large cities: what was made last. The next is made from it.
     made_last: Option<MadeTime>,
+    /// And of which time what stands over the boxes was looked at last.
+    over_last: Option<usize>,
+    changed: Option<ChangedPlots>,
     /// More plots, ascending.
     mores: Arc<[u32]>,
     changes: Option<Arc<ChangesByTime>>,
@@ -203,6 +209,8 @@ impl City {
             states: StatesCache::new(MOST_BYTES),
             over: StatesCache::new(0),
             made_last: None,
+            over_last: None,
+            changed: None,
             mores,
             changes,
             told: None,
@@ -232,7 +240,7 @@ impl City {
         self.order.reverse();
         self.states.clear();
         self.over.clear();
-        self.made_last = None;
+        (self.made_last, self.over_last) = (None, None);
         self.layout = self.boxes.version;
     }
 
@@ -265,20 +273,20 @@ impl City {
 
     /// The states at time `t`, computed when they are not at hand.
     pub fn states(&mut self, t: usize) -> TimeState {
-        let City { states, over, plan, appearance, timeline, order, made_last, mores, changes, .. } = self;
         // Of what was made last, if it is still here, with the plots that are others now.
-        let last = made_last.as_ref().filter(|_| states.kept(t).is_none());
-        let last = last.zip(changes.as_deref()).and_then(|(MadeTime { time: from, .. }, changes)| {
-            let records = states.kept(*from)?.clone();
-            Some((records, appearance.changed_plots(plan, changes, *from, t)?))
-        });
+        let last = self.made_last.as_ref().map(|made| made.time).filter(|_| self.states.kept(t).is_none());
+        let last = last.and_then(|from| Some((self.states.kept(from)?.clone(), self.changed(from, t)?)));
+        let over_last = self.over_last.filter(|_| self.over.kept(t).is_none());
+        let over_last = over_last.and_then(|from| Some((self.over.kept(from)?.clone(), self.changed(from, t)?)));
+        self.over_last = Some(t);
+        let City { states, over, plan, appearance, timeline, order, made_last, mores, changes, .. } = self;
         let records = states.get(t, || {
             let detail = appearance.detail();
             let records = match (last, made_last.take()) {
                 (Some((before, changed)), Some(MadeTime { mut sums, mut colours, .. })) => {
                     let mut records = PlotState::copies(&before.records);
                     let states = appearance.states_of(plan, timeline, &changed, t);
-                    for (plot, now) in changed.into_iter().map(|plot| plot as usize).zip(states) {
+                    for (plot, now) in changed.iter().map(|&plot| plot as usize).zip(states) {
                         let at = order.box_of(plot);
                         detail.update(&mut sums, plot, records[at], now);
                         if !plan.is_more(plot) {
@@ -308,18 +316,45 @@ impl City {
             };
             Versioned::new(records)
         });
-        let over = over.get(t, || {
-            let plots = appearance.overlay(plan, timeline, t);
-            if plots.is_empty() {
-                return Versioned::default();
+        let over = over.get(t, || match over_last {
+            Some((before, changed)) => {
+                let now = appearance.overlay_of(plan, timeline, &changed, t);
+                if before.records.is_empty() && now.iter().all(|over| *over == PlotState::default()) {
+                    return Versioned::default();
+                }
+                let mut records = match before.records.is_empty() {
+                    true => PlotState::none(order.boxes()),
+                    false => PlotState::copies(&before.records),
+                };
+                for (&plot, now) in changed.iter().zip(now) {
+                    records[order.box_of(plot as usize)] = now;
+                }
+                Versioned::new(records)
             }
-            // No more room than it takes: it is kept.
-            let mut records = Vec::with_capacity(order.boxes());
-            records.resize(order.districts(), PlotState::default());
-            order.append(&plots, &mut records);
-            Versioned::new(records)
+            None => {
+                let plots = appearance.overlay(plan, timeline, t);
+                if plots.is_empty() {
+                    return Versioned::default();
+                }
+                // No more room than it takes: it is kept.
+                let mut records = Vec::with_capacity(order.boxes());
+                records.resize(order.districts(), PlotState::default());
+                order.append(&plots, &mut records);
+                Versioned::new(records)
+            }
         });
         TimeState { records, over, order: order.clone() }
+    }
+
+    /// The plots that are others at time `to` than at time `from`, where to look at these is quicker than to look at all: looked for once
+    /// for all that a step has to make.
+    fn changed(&mut self, from: usize, to: usize) -> Option<Arc<[u32]>> {
+        if self.changed.as_ref().is_none_or(|(of, _)| *of != (from, to)) {
+            let changes = self.changes.as_deref()?;
+            let found = self.appearance.changed_plots(&self.plan, changes, from, to);
+            self.changed = Some(((from, to), found.map(Into::into)));
+        }
+        self.changed.as_ref().and_then(|(_, plots)| plots.clone())
     }
 
     /// What the legend tells of time `t`: how many buildings have which colour, and how it differs from the base. Counted once
@@ -336,7 +371,14 @@ impl City {
             self.mores.iter().for_each(|&more| counted.remove(states.of(more as usize)));
             counted
         }));
-        let comparison = self.appearance.base().map(|base| Comparison::between(&self.plan, &self.timeline, base, t));
+        let comparison = self.appearance.base().map(|base| {
+            let before = self.told.as_ref().and_then(|(from, _, told)| Some((*from, (*told)?)));
+            let moved = before.and_then(|(from, told)| Some((from, told, self.changed(from, t)?)));
+            match moved {
+                Some((from, told, changed)) => told.moved(&self.plan, &self.timeline, (base, from, t), &changed),
+                None => Comparison::between(&self.plan, &self.timeline, base, t),
+            }
+        });
         self.told = Some((t, Arc::clone(&histogram), comparison));
         (histogram, comparison)
     }

@@ -362,9 +362,7 @@ impl Names<'_> {
         if !self.settings.labels {
             return;
         }
-        if let Some(city) = &self.shown.0 {
-            axis::paint(painter, city, self.rig.clip_from_world(), all);
-        }
+        let ticks = self.shown.0.as_ref().map(|city| axis::paint(painter, city, self.rig.clip_from_world(), all));
         let connected = self.connected();
         let drawn = self.routes.0.as_ref().zip(self.ways.found());
         let roots = drawn.map(|(routes, found)| routes::root_names(routes, found)).unwrap_or_default();
@@ -375,10 +373,7 @@ impl Names<'_> {
         let standing = |plot: usize| states.get(plot).map(|s| city.appearance.standing(s)).unwrap_or_default();
         // Where something is looked for, what is found has names.
         let found = self.search.found();
-        let shows = |node: &NodeId| match found {
-            Some(found) => found.lit.shares.contains_key(node),
-            None => self.filter.shows(&city.timeline, *node),
-        };
+        let shows = |node: &NodeId| self.search.shows(*node);
         let room = painter.clip_rect().size();
         let look = labels::NameLook { most: self.settings.names_in(room.x * room.y), scale: self.settings.name_size };
         let most = city.growing.len().min(self.settings.solid_count);
@@ -419,13 +414,15 @@ impl Names<'_> {
         };
         let clip_from_world = self.rig.clip_from_world();
         let pointer = painter.ctx().pointer_latest_pos();
-        let canvas = labels::Canvas { painter, picture: all, clip_from_world, pointer };
+        let mut covered = labels::covered(painter.ctx(), painter.clip_rect());
+        covered.extend(ticks.unwrap_or_default());
+        let canvas = labels::Canvas { painter, picture: all, clip_from_world, pointer, covered: &covered };
         // While something moves names stay what they are as far as they can. At rest they are placed anew where the camera, the
         // time or what is over the city are other ones: what is shown then does not depend on the way there.
         let pose = self.rig.pose;
         let jumped = pane.jumps != self.rig.jumps();
         let still = pane.last_pose == Some(pose);
-        let placed_for = (pane.writings, labels::covered(painter.ctx(), painter.clip_rect()));
+        let placed_for = (pane.writings, covered.clone());
         let other = !self.clock.playing && pane.placed_for.as_ref() != Some(&placed_for);
         let rests = still && (other || pane.placed_from.is_some_and(|from| is_elsewhere(&from, &pose)));
         if jumped || rests {
@@ -479,7 +476,7 @@ impl Names<'_> {
                 Some(cell) => {
                     let (picture, clip_from_world) = (cell.rect, self.rig.clip_from_world());
                     let painter = &painter.with_clip_rect(picture);
-                    let canvas = labels::Canvas { painter, picture, clip_from_world, pointer: None };
+                    let canvas = labels::Canvas { painter, picture, clip_from_world, pointer: None, covered: &[] };
                     self.pane.ends = ends(&canvas, &self.cones);
                 }
                 None => multiples::tell_of_references(painter, free, of, city.times()),

@@ -133,7 +133,7 @@ pub fn show(
                         false => selection.select_all(timeline, groups.iter().copied()),
                     }
                 }
-                response.on_hover_text(format!("{}\nClick selects it in all views", timeline.path_label(first)));
+                response.on_hover_text(format!("{}\nClick selects it in all views", theme::told_path(timeline, first)));
             });
         });
     });

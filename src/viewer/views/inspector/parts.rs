@@ -201,7 +201,7 @@ pub fn title(ui: &mut egui::Ui, timeline: &Timeline, nodes: &[NodeId], keys: &[S
         [node] => {
             ui.horizontal(|ui| {
                 theme::heading(ui, &timeline.role(*node).to_uppercase());
-                ui.label(quiet(theme::shortened(&timeline.path_label(*node), 90))).on_hover_text(&keys[0]);
+                ui.label(quiet(theme::shortened(&theme::told_path(timeline, *node), 90))).on_hover_text(&keys[0]);
             });
             ui.label(RichText::new(timeline.name(*node)).size(16.0).strong().color(theme::ACCENT));
         }
@@ -213,7 +213,7 @@ pub fn title(ui: &mut egui::Ui, timeline: &Timeline, nodes: &[NodeId], keys: &[S
             let text = RichText::new(format!("{}{more}", names.join("  +  "))).size(16.0).strong().color(theme::ACCENT);
             ui.add(egui::Label::new(text).truncate()).on_hover_ui(|ui| {
                 for &node in several.iter().take(30) {
-                    ui.label(timeline.path_label(node));
+                    ui.label(theme::told_path(timeline, node));
                 }
             });
         }

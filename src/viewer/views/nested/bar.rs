@@ -53,7 +53,10 @@ fn way(ui: &mut egui::Ui, nested: &mut Nested, timeline: &Timeline) {
         }
         let name = theme::shortened(&theme::brief(timeline.name(node)), 40);
         let text = if node == top { RichText::new(name).strong() } else { RichText::new(name).color(theme::ACCENT) };
-        if ui.add(egui::Label::new(text).sense(egui::Sense::click())).on_hover_text(timeline.path_label(node)).clicked()
+        if ui
+            .add(egui::Label::new(text).sense(egui::Sense::click()))
+            .on_hover_text(theme::told_path(timeline, node))
+            .clicked()
         {
             go = Some(node);
         }

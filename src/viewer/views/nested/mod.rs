@@ -282,11 +282,15 @@ fn point(
         match cell.part {
             NestedPart::Group(node) => tooltip::node(ui, timeline, time, node),
             NestedPart::Other(node) => {
-                ui.strong(format!("Other: {} further groups of {}", plan.in_other(node), timeline.path_label(node)));
+                ui.strong(format!(
+                    "Other: {} further groups of {}",
+                    plan.in_other(node),
+                    theme::told_path(timeline, node)
+                ));
                 ui.label(bar::amount(timeline, cell.value, metric));
             }
             NestedPart::Itself(node) => {
-                ui.strong(format!("{} itself: in none of its groups", timeline.path_label(node)));
+                ui.strong(format!("{} itself: in none of its groups", theme::told_path(timeline, node)));
                 ui.label(bar::amount(timeline, cell.value, metric));
             }
         }

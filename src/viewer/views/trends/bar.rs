@@ -118,7 +118,7 @@ pub(super) fn of_chart(
             NodeId::ROOT => timeline.name(NodeId::ROOT).to_owned(),
             node => format!("› {}", theme::shortened(&theme::brief(&timeline.display_name(node)), 48)),
         };
-        ui.label(RichText::new(title).strong()).on_hover_text(timeline.path_label(parent));
+        ui.label(RichText::new(title).strong()).on_hover_text(theme::told_path(timeline, parent));
         let measure = chart.measure(timeline, drawing.settings, drawing.finds);
         let (is_shared, stacked) = (measure.is_shared(timeline), chart.drawn().is_none_or(|drawn| drawn.stacked));
         if let Some(id) = measures(ui, measure, drawing) {

@@ -101,7 +101,11 @@ fn freed_list(
                     clicked = Some(node);
                 }
                 let of = cut.shares.get(&node).copied().unwrap_or(0.0);
-                response.on_hover_text(format!("{}\n{:.0} % of its bytes", timeline.path_label(node), 100.0 * of));
+                response.on_hover_text(format!(
+                    "{}\n{:.0} % of its bytes",
+                    theme::told_path(timeline, node),
+                    100.0 * of
+                ));
             }
         },
     );

@@ -53,6 +53,16 @@ macro_rules! modes {
     };
 }
 
+/// Modes that tell of one time as against another.
+const OF_CHANGE: [&str; 4] = ["growth", "change", "overall", "relative"];
+
+/// The mode that a city of so many times has where this one was chosen: one time alone has no growth, and what is large is what there is to
+/// be seen.
+pub(super) fn mode_at(id: &str, times: usize) -> &'static ColourMode {
+    let chosen = mode(id);
+    if times < 2 && OF_CHANGE.contains(&chosen.id) { mode("share") } else { chosen }
+}
+
 // One line a mode: its module, which has a function `mode`. The first is the default.
 modes! {
     growth,

@@ -98,3 +98,9 @@ pub fn rules() -> &'static [HeightRule] {
 pub fn rule(id: &str) -> &'static HeightRule {
     RULES.iter().find(|r| r.id == id).unwrap_or(&RULES[0])
 }
+
+/// The same where somebody has chosen how amounts become heights: a rule that knows no amounts gives way to the one that tells them.
+pub fn rule_with(id: &str, curve: Option<HeightCurve>) -> &'static HeightRule {
+    let chosen = rule(id);
+    if curve.is_some() && chosen.curve.is_none() { rule("amount") } else { chosen }
+}

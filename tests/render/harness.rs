@@ -9,6 +9,7 @@ use bevy_egui::{EguiContext, EguiPrimaryContextPass, PrimaryEguiContext, egui};
 use egui::accesskit::{Role, Toggled};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT, Queryable};
+use std::time::Duration;
 
 type Panels = Harness<'static, Studio>;
 
@@ -152,6 +153,16 @@ fn does(panels: &mut Panels) {
     carry_out(panels);
     let now = panels.state_mut().app().world().resource::<Settings>().clone();
     assert_eq!((now.area_mode, now.metric, now.reduced_motion), (AreaMode::Linear, Metric::Objects, true));
+    // The ground that they divide is made behind frames.
+    let studio = panels.state_mut();
+    let waits = |studio: &mut Studio| {
+        studio.app().update();
+        studio.waits()
+    };
+    assert!((0..500).any(|i| !waits(studio) && i > 3 || {
+        std::thread::sleep(Duration::from_millis(10));
+        false
+    }));
     // Views and steps are there in the next frame, and stay.
     for action in [Action::BirdsEye, Action::Previous, Action::Reset] {
         let app = panels.state_mut().app();

@@ -62,6 +62,13 @@ fn what_is_saved_can_be_read_again() {
     let (nothing, solid) = (of(&|p| p[3] == 0), of(&|p| p[3] == 255));
     assert!(nothing > 0.2 && solid > 0.1, "{nothing} of it is clear, {solid} solid");
     assert!((w, h) != (WIDTH, HEIGHT) || solid < 0.95, "it is not the window");
+    // The page: that of the window's own grouping, time and settings.
+    let page = folder.path().join("city.html");
+    save(&mut session, &page, None);
+    let html = std::fs::read_to_string(&page).expect("the page");
+    assert!(html.contains("<!doctype html>") || html.contains("<!DOCTYPE html>"), "{:.200}", html);
+    assert!(html.contains("Person") && html.len() > 100_000, "{} bytes", html.len());
+
     // In the lower left it says what its colours mean.
     let legend = image::imageops::crop_imm(&clear, 0, h - 60, 200.min(w), 60).to_image();
     assert!(legend.pixels().filter(|p| p[3] > 200).count() > 3000, "the legend is there");

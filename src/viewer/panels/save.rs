@@ -1,4 +1,5 @@
-//! Saves what is shown where a person says: as a picture, also without background, as a view file, as a table, as a 3D scene.
+//! Saves what is shown where a person says: as a picture, also without background, as a page for browsers, as a view file, as a table, as a
+//! 3D scene.
 
 use super::theme;
 use crate::viewer::action::Action;
@@ -27,10 +28,12 @@ enum SaveAs {
     View,
     Table,
     Scene,
+    Page,
 }
 
 impl SaveAs {
-    const ALL: [SaveAs; 5] = [SaveAs::Picture, SaveAs::ClearPicture, SaveAs::View, SaveAs::Table, SaveAs::Scene];
+    const ALL: [SaveAs; 6] =
+        [SaveAs::Picture, SaveAs::ClearPicture, SaveAs::View, SaveAs::Table, SaveAs::Scene, SaveAs::Page];
 
     /// What files with this end are.
     fn of(extension: &str) -> Option<SaveAs> {
@@ -44,6 +47,7 @@ impl SaveAs {
             SaveAs::View => "View file",
             SaveAs::Table => "Table of a view (CSV)",
             SaveAs::Scene => "3D scene (glTF)",
+            SaveAs::Page => "Page for browsers (HTML)",
         }
     }
 
@@ -58,6 +62,9 @@ impl SaveAs {
             }
             SaveAs::Table => "What a view shows as rows, for spreadsheets: its groups and numbers, all of them",
             SaveAs::Scene => "The city as boxes with colours and names, for 3D programs",
+            SaveAs::Page => {
+                "The city at all its times in one file that any browser opens, nothing installed; made by a second program, which takes a moment"
+            }
         }
     }
 
@@ -67,6 +74,7 @@ impl SaveAs {
             SaveAs::View => EXTENSION,
             SaveAs::Table => "csv",
             SaveAs::Scene => "glb",
+            SaveAs::Page => "html",
         }
     }
 }
@@ -239,11 +247,15 @@ fn write_wanted(world: &mut World) {
     };
     let saved = match kind {
         SaveAs::Picture => return world.resource_mut::<WindowPictures>().take_to(path),
-        SaveAs::ClearPicture => match ViewFile::of(world) {
+        SaveAs::ClearPicture | SaveAs::Page => match ViewFile::of(world) {
             Ok(view) => {
-                let job = Job::start(move |_| clear_picture(&view, &path).map(|()| path));
+                let (command, says): (&[&str], &str) = match kind {
+                    SaveAs::Page => (&["page"], "Writing the page"),
+                    _ => (&["render", "--transparent"], "Drawing the picture"),
+                };
+                let job = Job::start(move |_| by_another_process(&view, command, &path).map(|()| path));
                 world.resource_mut::<SaveCard>().job = Some(job);
-                return world.resource_mut::<Notices>().tell("Drawing the picture");
+                return world.resource_mut::<Notices>().tell(says);
             }
             Err(why) => Err(why),
         },
@@ -269,22 +281,22 @@ fn scene(world: &World, path: &Path) -> memory_city_heap::error::Result<()> {
     write_whole(path, |mut file| file.write_all(&scene).map_err(|e| Error::io(path, e)))
 }
 
-/// A window has one surface, which is not to be seen through: another process draws the same view into an image.
-fn clear_picture(view: &ViewFile, path: &Path) -> Result<(), String> {
+/// A window has one surface, which is not to be seen through, and a page is made of the data: another process makes it of the same view.
+fn by_another_process(view: &ViewFile, command: &[&str], path: &Path) -> Result<(), String> {
     let folder = std::env::temp_dir().join(format!("memory-city-view-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let file = folder.join(format!("picture.{EXTENSION}"));
-    let drawn = view.write(&file).map_err(|e| e.to_string()).and_then(|()| {
+    let file = folder.join(format!("shown.{EXTENSION}"));
+    let made = view.write(&file).map_err(|e| e.to_string()).and_then(|()| {
         let program = std::env::current_exe().map_err(|e| e.to_string())?;
-        let mut command = std::process::Command::new(program);
-        command.arg("render").arg(&file).arg("--transparent").arg("-o").arg(path);
-        let output = command.output().map_err(|e| e.to_string())?;
+        let mut process = std::process::Command::new(program);
+        process.args(command).arg(&file).arg("-o").arg(path);
+        let output = process.output().map_err(|e| e.to_string())?;
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         if output.status.success() { Ok(()) } else { Err(said) }
     });
-    // It was for this picture alone.
+    // It was for this alone.
     let _ = std::fs::remove_dir_all(&folder);
-    drawn
+    made
 }
 
 /// Saving what is shown.

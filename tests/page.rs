@@ -11,17 +11,32 @@ use memory_city_testing::root;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
-fn page(arguments: &[&str], output: &Path) {
-    let made = Command::new(env!("CARGO_BIN_EXE_memory-city"))
+#[path = "page/changed.rs"]
+mod changed;
+#[path = "page/seen.rs"]
+mod seen;
+
+fn run(arguments: &[&str], output: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_memory-city"))
         .env("MEMORY_CITY_CACHE", "")
         .arg("page")
         .args(arguments)
         .args(["-o".as_ref(), output.as_os_str()])
         .output()
-        .expect("the program runs");
+        .expect("the program runs")
+}
+
+fn page(arguments: &[&str], output: &Path) {
+    let made = run(arguments, output);
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+}
+
+/// What is drawn at a place of the window.
+fn pixel(browser: &mut Browser, x: f64, y: f64) -> [u8; 3] {
+    let picture = BASE64.decode(browser.picture().as_bytes()).expect("base64");
+    image::load_from_memory(&picture).expect("a PNG").to_rgb8().get_pixel(x.round() as u32, y.round() as u32).0
 }
 
 fn sample() -> PathBuf {

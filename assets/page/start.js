@@ -12,20 +12,21 @@
     failed("This browser is too old to unpack the city. Chrome 103, Firefox 113, Safari 16.4 and later can.");
     return;
   }
-  const bytes = async (id) => {
-    const element = document.getElementById(id);
+  const bytes = async (element) => {
     const packed = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
     element.remove();
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   };
-  const text = async (id) => new TextDecoder().decode(await bytes(id));
-  const module = (source) => URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   // Modules in one file: their names of each other become addresses of blobs.
-  const core = module(await text("three-core"));
-  const three = module((await text("three-module")).replaceAll('"./three.core.min.js"', `"${core}"`));
-  const orbit = module((await text("three-orbit")).replace("from 'three'", `from '${three}'`));
-  const program = await import(module(await text("program")));
-  const [THREE, { OrbitControls }] = await Promise.all([import(three), import(orbit)]);
-  program.start(THREE, OrbitControls, await bytes("data"));
+  const addresses = [];
+  for (const element of document.querySelectorAll("script[data-module]")) {
+    const name = element.dataset.module;
+    let source = new TextDecoder().decode(await bytes(element));
+    for (const [other, address] of addresses)
+      for (const quote of ['"', "'"]) source = source.replaceAll(quote + other + quote, `"${address}"`);
+    addresses.push([name, URL.createObjectURL(new Blob([source], { type: "text/javascript" }))]);
+  }
+  const program = await import(addresses.at(-1)[1]);
+  program.start(await bytes(document.getElementById("data")));
 })();

@@ -2,7 +2,7 @@
 
 use super::GroupingArgs;
 use super::live::ListenRules;
-use super::shape::ShapeArgs;
+use super::shape::{ShapeArgs, theme};
 use clap::Args;
 use memory_city::viewer::comparison::CompareWish;
 use memory_city::viewer::kept_settings;
@@ -96,10 +96,6 @@ pub struct LookArgs {
     /// Divides the ground for these points in time alone, first and last, counted from 1
     #[arg(long, value_name = "FROM-TO", value_parser = times)]
     window: Option<(usize, usize)>,
-}
-
-fn theme(text: &str) -> std::result::Result<CityTheme, String> {
-    CityTheme::of(text).ok_or_else(|| format!("expected one of: {}", CityTheme::ALL.map(CityTheme::id).join(", ")))
 }
 
 fn times(text: &str) -> std::result::Result<(usize, usize), String> {

@@ -6,7 +6,8 @@ use memory_city_analysis::analyses::metric_of;
 use memory_city_analysis::timeline::Timeline;
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::height::HeightCurve;
-use memory_city_views::city::{AreaMode, CityConfig, Look, colour, height};
+use memory_city_views::city::{AreaMode, CityConfig, CityTheme, Look, colour, height};
+use serde_json::{Map, Value};
 
 /// What is not given stays as it is: as it was kept, or the default.
 #[derive(Args)]
@@ -61,6 +62,11 @@ fn curve(text: &str) -> std::result::Result<HeightCurve, String> {
     HeightCurve::of(text).ok_or_else(|| format!("expected one of: {}", known()))
 }
 
+/// Takes the id of a theme.
+pub fn theme(text: &str) -> std::result::Result<CityTheme, String> {
+    CityTheme::of(text).ok_or_else(|| format!("expected one of: {}", CityTheme::ALL.map(CityTheme::id).join(", ")))
+}
+
 fn palettes() -> PossibleValuesParser {
     let value = |p: &colour::Palette| PossibleValue::new(p.id).help(p.explanation);
     PossibleValuesParser::new(colour::PALETTES.iter().map(value))
@@ -109,6 +115,33 @@ impl ShapeArgs {
         let given = [&self.metric, &self.colour_metric, &self.height_metric];
         let by_mode = self.colour.as_deref().and_then(|id| colour::mode(id).metric);
         given.into_iter().filter_map(|metric| metric.as_deref()).chain(by_mode)
+    }
+
+    /// What was not given, as a view file keeps it; what is none of the values there are is passed over.
+    pub fn or_kept(&mut self, kept: &Map<String, Value>) {
+        let text = |name: &str| kept.get(name).and_then(Value::as_str).map(str::to_owned);
+        let number = |name: &str| kept.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+        let is_off = |name: &str| kept.get(name) == Some(&Value::Bool(false));
+        let area = || text("area").and_then(|id| Area::from_str(&id, false).ok());
+        self.area = self.area.or_else(area);
+        self.metric = self.metric.take().or_else(|| text("metric"));
+        let children = || if is_off("prune") { Some(0) } else { number("child-count") };
+        self.child_count = self.child_count.or_else(children);
+        self.solid = self.solid.or_else(|| number("solid"));
+        let percent = || kept.get("opacity")?.as_f64().map(|share| (share.clamp(0.0, 1.0) * 100.0).round() as u8);
+        self.opacity = self.opacity.or_else(percent);
+        if self.colour().is_none() {
+            self.colour = text("colour").filter(|id| colour::modes().iter().any(|mode| mode.id == *id));
+        }
+        if self.height().is_none() {
+            self.height = text("height").filter(|id| height::rules().iter().any(|rule| rule.id == *id));
+        }
+        self.colour_metric = self.colour_metric.take().or_else(|| text("colour-metric"));
+        self.height_metric = self.height_metric.take().or_else(|| text("height-metric"));
+        self.height_scale = self.height_scale.or_else(|| text("height-scale").and_then(|id| HeightCurve::of(&id)));
+        self.no_cap |= is_off("cap");
+        let palette = || text("palette").filter(|id| colour::PALETTES.iter().any(|palette| palette.id == *id));
+        self.palette = self.palette.take().or_else(palette);
     }
 
     /// The base as an index.

@@ -5,6 +5,7 @@ use bevy::prelude::{DetectChangesMut, Query, Res};
 use bevy_egui::EguiRenderOutput;
 use bevy_egui::egui::epaint::Primitive;
 use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
+pub use memory_city_analysis::timeline::worded;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_views::city::{self, CityTheme};
 use memory_city_views::overview::WindowKind;
@@ -274,18 +275,6 @@ pub fn fitting(painter: &egui::Painter, text: &str, font: &FontId, room: f32) ->
     shortened(text, fits)
 }
 
-/// A name or path with the indices of bytecode said to be such: `copyOf(char[], int):1` becomes `copyOf(char[], int) at bytecode 1`.
-pub fn worded(text: &str) -> String {
-    let mut parts = text.split("):");
-    let mut out = parts.next().unwrap_or("").to_owned();
-    for part in parts {
-        let digits = part.starts_with(|c: char| c.is_ascii_digit());
-        out.push_str(if digits { ") at bytecode " } else { "):" });
-        out.push_str(part);
-    }
-    out
-}
-
 /// The path of a group for people.
 pub fn told_path(timeline: &Timeline, node: NodeId) -> String {
     worded(&timeline.path_label(node))
@@ -331,7 +320,7 @@ pub fn brief(name: &str) -> String {
 mod tests {
     use super::{
         ACCENT, ERROR, FREED, GROWTH, INCOMING, MEANING, OUTGOING, QUIET, ROUTE, SERIES, SHRINK, SOLID, TEXT, WARNING,
-        brief, fitting, mirrored, shortened, worded,
+        brief, fitting, mirrored, shortened,
     };
     use bevy_egui::egui::{self, Color32, FontId};
     use memory_city_testing::{root, rust_files};
@@ -422,14 +411,6 @@ mod tests {
         assert_eq!((mirrored(meaning), mirrored(Color32::TRANSPARENT)), (meaning, Color32::TRANSPARENT));
         let half = mirrored(Color32::from_black_alpha(128));
         assert_eq!(half.to_array(), [128, 128, 128, 128]);
-    }
-
-    #[test]
-    fn an_index_of_bytecode_does_not_read_like_a_line() {
-        let path = "Type: char[] › Allocation Site: a.B.f(int):12 ‹ a.C.g():7";
-        assert_eq!(worded(path), "Type: char[] › Allocation Site: a.B.f(int) at bytecode 12 ‹ a.C.g() at bytecode 7");
-        assert_eq!(worded("a.B.f(): x"), "a.B.f(): x");
-        assert_eq!(worded("a.B.f() line 12"), "a.B.f() line 12");
     }
 
     /// Whatever shows the path of a group words it; what is copied is the path itself.

@@ -14,9 +14,8 @@ use super::selection::{MarkNote, Marks, Selection, SharedFilter};
 use super::settings::{PartKey, Settings};
 use super::views::{CameraRig, CityPane};
 use super::ways::{KeptWays, Ways};
+use crate::saved_view::{self, FORMAT, MOST_BYTES, VERSION};
 use bevy::prelude::*;
-use memory_city_analysis::group::domain::{self, DomainPackages};
-use memory_city_analysis::group::script::ClassifierScript;
 use memory_city_analysis::group::{self, Grouping};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::unfinished::write_whole;
@@ -24,17 +23,12 @@ use memory_city_views::city::camera::CameraPose;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 pub use seen::SeenData;
 
-/// What the first field of a view file says.
-const FORMAT: &str = "memory-city view";
-const VERSION: u32 = 1;
-/// No view file is larger.
-const MOST_BYTES: u64 = 4 << 20;
 /// How many times there may be beside each other, as for `--multiples`.
 const MULTIPLES: RangeInclusive<usize> = 2..=64;
 /// How view files are called.
@@ -179,29 +173,12 @@ impl ViewFile {
         })
     }
 
-    /// Makes what its grouping needs known to this process: classifiers, in place of others of the same id, and which packages are the
-    /// program's own. `path` is the view file, for messages.
+    /// As [`saved_view::make_known`].
     ///
     /// # Errors
-    /// When a classifier is none, or its id is that of something else.
+    /// Those of [`saved_view::make_known`].
     pub fn make_known(&self, path: &Path) -> Result<()> {
-        let wrong = |what: String| Error::Unusable {
-            what: format!("{}: {what}", path.display()),
-            remedy: "Save the view again where it was made".into(),
-        };
-        for (id, text) in &self.classifiers {
-            let script = ClassifierScript::parse(id, text).map_err(|error| wrong(error.to_string()))?;
-            let defined = group::register(|registry| registry.define(script));
-            defined.map_err(|error| wrong(format!("the classifier {id}: {error}")))?;
-        }
-        let packages = self.packages.as_deref().map(|packages| match packages {
-            "" => Ok(DomainPackages::default()),
-            packages => DomainPackages::parse(packages),
-        });
-        if let Some(packages) = packages.transpose().map_err(wrong)? {
-            domain::set_packages(packages);
-        }
-        Ok(())
+        saved_view::make_known(&self.classifiers, self.packages.as_deref(), path)
     }
 
     /// Pixels of a point in a picture of its size; `None` where that follows from the height.
@@ -291,12 +268,9 @@ impl ViewFile {
         Ok(view)
     }
 
-    /// Whether a file says that it is a view file: by its content.
+    /// As [`saved_view::is_one`].
     pub fn is_one(path: &Path) -> bool {
-        let Ok(file) = std::fs::File::open(path) else { return false };
-        let mut begin = Vec::new();
-        let read = file.take(256).read_to_end(&mut begin);
-        read.is_ok() && begin.starts_with(b"{") && String::from_utf8_lossy(&begin).contains(FORMAT)
+        saved_view::is_one(path)
     }
 }
 

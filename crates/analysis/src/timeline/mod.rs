@@ -45,6 +45,7 @@ pub use memory_city_formats::wire::RecordingFolder;
 pub use memory_city_formats::{GcKind, GcPoint};
 pub use memory_city_heap::Amount;
 pub use metric::{Metric, MetricInfo, Unit};
+pub use names::worded;
 pub use objects::ObjectSet;
 pub use source::{DIED, GROUPED_BY_THE_WRITER, Source, are_trees, title_of};
 pub use tree_groups::object_groups;

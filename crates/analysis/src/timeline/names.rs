@@ -1,5 +1,5 @@
 //! Names that tell the nodes of a list apart: as short as display names where those do, else with as much of the path as it
-//! takes, left out in the middle.
+//! takes, left out in the middle. And names in words, where numbers in them could be mistaken ([`worded`]).
 
 use super::{NodeId, Timeline};
 use std::collections::{HashMap, HashSet};
@@ -60,8 +60,22 @@ fn elided(path: &[String], near: usize) -> String {
     parts.join(" › ")
 }
 
+/// A name or path with the indices of bytecode said to be such: `copyOf(char[], int):1` becomes `copyOf(char[], int) at bytecode 1`.
+/// Keys have names as they are.
+pub fn worded(text: &str) -> String {
+    let mut parts = text.split("):");
+    let mut out = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        let digits = part.starts_with(|c: char| c.is_ascii_digit());
+        out.push_str(if digits { ") at bytecode " } else { "):" });
+        out.push_str(part);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
+    use super::worded;
     use crate::group::MemoryTree;
     use crate::timeline::{NodeId, TimePoint, Timeline};
     use memory_city_heap::Amount;
@@ -86,6 +100,14 @@ mod tests {
         let nodes: Vec<NodeId> =
             paths.iter().map(|path| timeline.find(&format!("Heap#{}", path.join("#"))).expect("a node")).collect();
         timeline.names_apart(&nodes)
+    }
+
+    #[test]
+    fn an_index_of_bytecode_does_not_read_like_a_line() {
+        let path = "Type: char[] › Allocation Site: a.B.f(int):12 ‹ a.C.g():7";
+        assert_eq!(worded(path), "Type: char[] › Allocation Site: a.B.f(int) at bytecode 12 ‹ a.C.g() at bytecode 7");
+        assert_eq!(worded("a.B.f(): x"), "a.B.f(): x");
+        assert_eq!(worded("a.B.f() line 12"), "a.B.f() line 12");
     }
 
     #[test]

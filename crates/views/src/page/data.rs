@@ -1,9 +1,10 @@
 //! What a page holds: what does not change with time as JSON, what does as columns of numbers.
 
-use super::Page;
-use crate::city::{CITY_SIZE, MORE_COLOUR, PlotKind, PlotState, SELECTED_COLOUR, colour, district_colour, height};
+use super::signs::put_signs;
+use super::{Page, PageStart};
+use crate::city::{CITY_SIZE, PlotKind, PlotState, SELECTED_COLOUR, colour, height};
 use memory_city_analysis::analyses::uptime_text;
-use memory_city_analysis::timeline::{Metric, NodeId, TimePoint, Unit};
+use memory_city_analysis::timeline::{Metric, NodeId, TimePoint, Unit, worded};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
@@ -16,6 +17,24 @@ pub fn thinned(times: usize, most: usize) -> Vec<usize> {
         return (0..times).collect();
     }
     (0..most).map(|i| i * (times - 1) / (most - 1)).collect()
+}
+
+/// As [`thinned`], with some times that are to be there: each takes the place of the nearest one that need not be. The first and
+/// the last stay.
+pub fn thinned_with(times: usize, most: usize, wanted: &[usize]) -> Vec<usize> {
+    let mut kept = thinned(times, most);
+    let stays = |t: usize| t == 0 || t + 1 == times || wanted.contains(&t);
+    for &t in wanted.iter().filter(|t| **t < times) {
+        if kept.contains(&t) {
+            continue;
+        }
+        match (0..kept.len()).filter(|&i| !stays(kept[i])).min_by_key(|&i| kept[i].abs_diff(t)) {
+            Some(nearest) => kept[nearest] = t,
+            None => kept.push(t),
+        }
+        kept.sort_unstable();
+    }
+    kept
 }
 
 #[derive(Serialize)]
@@ -39,14 +58,40 @@ struct Fixed<'a> {
     parents: Vec<i64>,
     role: Vec<usize>,
     roles: Vec<&'a str>,
-    names: Vec<&'a str>,
+    /// Keys are made of them.
+    names: Vec<NodeName<'a>>,
     /// Node, how many groups a More plot stands for, x, z, width, depth, ground.
     plots: Vec<PlotRow>,
     /// Node, x, z, width, depth, underside, upper side, level.
     districts: Vec<DistrictRow>,
+    /// What is written on the floors of districts.
+    floors: Vec<String>,
     colours: Colours,
     legend: PageLegend<'a>,
     sizes: String,
+    /// The time that growth is counted from, and what it is called; whether all times are compared with it.
+    base: usize,
+    since: String,
+    compared: bool,
+    /// What is shown until the address says something else.
+    start: PageStart,
+}
+
+/// A name, and the words that people read where those are others. Side by side they pack to little more than one.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum NodeName<'a> {
+    Plain(&'a str),
+    Worded(&'a str, String),
+}
+
+impl NodeName<'_> {
+    fn of(name: &str) -> NodeName<'_> {
+        match worded(name) {
+            words if words == name => NodeName::Plain(name),
+            words => NodeName::Worded(name, words),
+        }
+    }
 }
 
 type PlotRow = (usize, u32, f32, f32, f32, f32, f32);
@@ -66,6 +111,8 @@ struct Colours {
     districts: Vec<[f32; 3]>,
     more: [f32; 3],
     selected: [f32; 3],
+    /// Outlines of what has no walls.
+    line: [f32; 3],
 }
 
 #[derive(Serialize)]
@@ -128,6 +175,7 @@ pub(super) fn bytes(page: &Page<'_>, progress: &Progress) -> Result<Vec<u8>> {
         column(&mut bytes, page.times.len(), plots, |t, plot| u64::from(field(&states[t][plot])));
     }
     drop(states);
+    put_signs(page, &mut bytes, progress)?;
     let plots = page.plan.plots.len();
     for measure in measures(page) {
         progress.check()?;
@@ -170,7 +218,7 @@ fn column(bytes: &mut Vec<u8>, times: usize, rows: usize, value: impl Fn(usize, 
     }
 }
 
-fn put(bytes: &mut Vec<u8>, number: i64) {
+pub(super) fn put(bytes: &mut Vec<u8>, number: i64) {
     let mut folded = ((number << 1) ^ (number >> 63)) as u64;
     while folded >= 128 {
         bytes.push((folded & 127) as u8 | 128);
@@ -220,8 +268,10 @@ fn fixed<'a>(page: &Page<'a>) -> Fixed<'a> {
         crate::city::AreaMode::Linear => own.title.to_lowercase(),
         crate::city::AreaMode::Sqrt => format!("square root of {}", own.title.to_lowercase()),
     };
+    let base = page.appearance.base();
+    let since = |base: usize| format!("state {} ({})", base + 1, label(&timeline.points()[base]));
     Fixed {
-        version: 1,
+        version: 2,
         title: &page.words.title,
         grouping: &page.words.grouping,
         says: &page.words.says,
@@ -239,14 +289,16 @@ fn fixed<'a>(page: &Page<'a>) -> Fixed<'a> {
         parents: known.nodes.iter().map(parent).collect(),
         role,
         roles,
-        names: known.nodes.iter().map(|&node| timeline.name(node)).collect(),
+        names: known.nodes.iter().map(|&node| NodeName::of(timeline.name(node))).collect(),
         plots,
         districts,
+        floors: plan.districts.iter().map(|d| worded(&timeline.display_name(d.node))).collect(),
         colours: Colours {
             stops: legend.gradient.stops(),
-            districts: (0..levels.max(1)).map(|level| district_colour(level, levels)).collect(),
-            more: MORE_COLOUR,
+            districts: (0..levels.max(1)).map(|level| page.theme.district(level, levels)).collect(),
+            more: page.theme.more(),
             selected: SELECTED_COLOUR,
+            line: page.theme.line(),
         },
         legend: PageLegend {
             title: &legend.title,
@@ -257,6 +309,10 @@ fn fixed<'a>(page: &Page<'a>) -> Fixed<'a> {
             height::rule(&look.height).title.to_lowercase(),
             colour::mode(&look.colour).title.to_lowercase(),
         ),
+        base: base.and_then(|base| page.times.iter().position(|&t| t == base)).unwrap_or(0),
+        since: base.map_or_else(|| "the first state".to_owned(), since),
+        compared: base.is_some(),
+        start: page.start.clone(),
     }
 }
 
@@ -264,5 +320,20 @@ fn label(point: &TimePoint) -> String {
     match &point.gc {
         Some(_) => format!("{} at {}", point.label, uptime_text(point.millis)),
         None => point.label.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_are_wanted_are_among_those_that_stay() {
+        assert_eq!(thinned(10, 4), [0, 3, 6, 9]);
+        assert_eq!(thinned_with(10, 4, &[]), [0, 3, 6, 9]);
+        assert_eq!(thinned_with(10, 4, &[4, 99]), [0, 4, 6, 9], "what is not there is not wanted");
+        assert_eq!(thinned_with(10, 4, &[4, 5]), [0, 4, 5, 9]);
+        assert_eq!(thinned_with(10, 2, &[4]), [0, 4, 9], "the first and the last stay");
+        assert_eq!(thinned_with(3, 9, &[1]), [0, 1, 2]);
     }
 }

@@ -1,36 +1,51 @@
 //! A city as one HTML file: its times, names, amounts and looks, with all that a browser needs to draw, search and step it.
 //! It opens anywhere, with nothing installed and nothing fetched.
 //!
-//! Sides, heights and colours are the [`PlotState`](crate::city::PlotState)s that the application draws with: the program in
-//! the page (`assets/page`) computes none of them. It may not: know files of heaps, or draw.
+//! Sides, heights, colours and signs are the [`PlotState`](crate::city::PlotState)s that the application draws with: the program
+//! in the page (`assets/page`) computes none of them. Ghosts, the outlines of older states, are not in it. It may not: know files
+//! of heaps, or draw.
 //!
 //! # The data
 //! Packed with gzip, as text in base64: four bytes with the length of a JSON text, lowest first; the JSON text (what does not
 //! change with time); then columns. A column has one number for each row at each time, as what it differs by from the time
 //! before; differences are folded (0, -1, 1, -2 as 0, 1, 2, 3) and written 7 bits a byte, lowest first. Columns of sides,
-//! heights and colours have a row for each plot; those of each measure have one for each plot, then one for each district.
+//! heights and colours have a row for each plot; then come signs (`signs`), which most plots never have; columns of each measure
+//! have a row for each plot, then one for each district.
 
 mod data;
+mod signs;
 
-pub use data::thinned;
+pub use data::{thinned, thinned_with};
 
-use crate::city::{Appearance, CityPlan};
+use crate::city::{Appearance, CityPlan, CityTheme};
 use data_encoding::BASE64;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use memory_city_analysis::timeline::Timeline;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
+use serde::Serialize;
 use std::io::Write;
 
-/// The parts of the page: ours, and three.js as it was released (`assets/three/README.md`).
+/// The page and what starts it.
 const PAGE: &str = include_str!("../../../../assets/page/page.html");
 const STYLE: &str = include_str!("../../../../assets/page/style.css");
 const START: &str = include_str!("../../../../assets/page/start.js");
-const PROGRAM: &str = include_str!("../../../../assets/page/program.js");
-const THREE_CORE: &str = include_str!("../../../../assets/three/three.core.min.js");
-const THREE_MODULE: &str = include_str!("../../../../assets/three/three.module.min.js");
-const THREE_ORBIT: &str = include_str!("../../../../assets/three/OrbitControls.js");
+/// The modules of the page's program, each behind those whose names it says: three.js as it was released
+/// (`assets/three/README.md`), and ours.
+const MODULES: [(&str, &str); 11] = [
+    ("./three.core.min.js", include_str!("../../../../assets/three/three.core.min.js")),
+    ("three", include_str!("../../../../assets/three/three.module.min.js")),
+    ("orbit", include_str!("../../../../assets/three/OrbitControls.js")),
+    ("./numbers.js", include_str!("../../../../assets/page/numbers.js")),
+    ("./rows.js", include_str!("../../../../assets/page/rows.js")),
+    ("./scene.js", include_str!("../../../../assets/page/scene.js")),
+    ("./signs.js", include_str!("../../../../assets/page/signs.js")),
+    ("./names.js", include_str!("../../../../assets/page/names.js")),
+    ("./panels.js", include_str!("../../../../assets/page/panels.js")),
+    ("./camera.js", include_str!("../../../../assets/page/camera.js")),
+    ("program", include_str!("../../../../assets/page/program.js")),
+];
 
 /// What the page says in words.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +58,15 @@ pub struct PageWords {
     pub says: Vec<String>,
 }
 
+/// What a page shows when it is opened, where its address says nothing.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PageStart {
+    /// Which of the page's times, counted from 0; `None`: the last.
+    pub time: Option<usize>,
+    /// The key of a group.
+    pub select: Option<String>,
+}
+
 /// A city that is to become a page.
 pub struct Page<'a> {
     /// Where things stand.
@@ -51,8 +75,12 @@ pub struct Page<'a> {
     pub appearance: &'a Appearance,
     /// The trees that both were made for.
     pub timeline: &'a Timeline,
-    /// The points in time that the page has, ascending; see [`thinned`].
+    /// The points in time that the page has, ascending; see [`thinned_with`]: the base of the appearance is to be among them.
     pub times: &'a [usize],
+    /// Dark or light.
+    pub theme: CityTheme,
+    /// What it shows first.
+    pub start: PageStart,
     /// What it says in words.
     pub words: &'a PageWords,
 }
@@ -68,16 +96,17 @@ impl Page<'_> {
     pub fn html(&self, progress: &Progress) -> Result<String> {
         progress.begin("Writing the page", self.times.len() as u64);
         let data = packed(&data::bytes(self, progress)?);
-        let part = |text: &str| packed(text.as_bytes());
         let title = escaped(&self.words.title);
-        let values: [(&str, &str); 8] = [
+        let module = |(name, text): &(&str, &str)| {
+            format!("<script type=\"text/plain\" data-module=\"{name}\">{}</script>\n", packed(text.as_bytes()))
+        };
+        let modules: String = MODULES.iter().map(module).collect();
+        let values: [(&str, &str); 6] = [
             ("@TITLE@", &title),
+            ("@THEME@", self.theme.id()),
             ("@STYLE@", STYLE),
             ("@DATA@", &data),
-            ("@THREE_CORE@", &part(THREE_CORE)),
-            ("@THREE_MODULE@", &part(THREE_MODULE)),
-            ("@THREE_ORBIT@", &part(THREE_ORBIT)),
-            ("@PROGRAM@", &part(PROGRAM)),
+            ("@MODULES@", &modules),
             ("@START@", START),
         ];
         let mut html = String::with_capacity(PAGE.len() + values.iter().map(|(_, text)| text.len()).sum::<usize>());

@@ -1,0 +1,25 @@
+//! The signs of a page: which plot has which at which time ([`Appearance::overlay`](crate::city::Appearance::overlay)). Most have
+//! none, so they are not columns: a time has how many there are, then for each how many plots it is behind the one before, and
+//! its bits ([`sign`](crate::city::sign)).
+
+use super::Page;
+use super::data::put;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+
+/// Writes those of all times.
+pub(super) fn put_signs(page: &Page<'_>, bytes: &mut Vec<u8>, progress: &Progress) -> Result<()> {
+    for &t in page.times {
+        progress.check()?;
+        let over = page.appearance.overlay(page.plan, page.timeline, t);
+        let signs = over.iter().enumerate().filter(|(_, over)| over.colour > 0);
+        put(bytes, signs.clone().count() as i64);
+        let mut before = 0;
+        for (plot, over) in signs {
+            put(bytes, (plot - before) as i64);
+            put(bytes, i64::from(over.colour));
+            before = plot;
+        }
+    }
+    Ok(())
+}

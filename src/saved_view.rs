@@ -1,0 +1,126 @@
+//! What a view file says that needs no window: which data, how grouped and shaped, the time, what is selected. Windows and pictures
+//! read all of it (`viewer/view_file`), and write it.
+
+use memory_city_analysis::group;
+use memory_city_analysis::group::domain::{self, DomainPackages};
+use memory_city_analysis::group::script::ClassifierScript;
+use memory_city_heap::error::{Error, Result};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// What the first field of a view file says.
+pub const FORMAT: &str = "memory-city view";
+/// The version of the format.
+pub const VERSION: u32 = 1;
+/// No view file is larger.
+pub const MOST_BYTES: u64 = 4 << 20;
+
+/// A view, as far as a page can show it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SavedView {
+    format: String,
+    version: u32,
+    /// What is opened.
+    pub data: Vec<PathBuf>,
+    /// Id of the grouping, or a list of classifiers.
+    pub grouping: String,
+    #[serde(default)]
+    classifiers: BTreeMap<String, String>,
+    #[serde(default)]
+    packages: Option<String>,
+    /// Whether garbage counts.
+    #[serde(default)]
+    pub unreachable: bool,
+    /// Whether starts of collections are times.
+    #[serde(default)]
+    pub gc_starts: bool,
+    /// The point in time, counted from 1.
+    pub time: usize,
+    /// Keys of the selected groups.
+    #[serde(default)]
+    pub selected: Vec<String>,
+    /// The time that all others are compared with, counted from 1.
+    #[serde(default)]
+    pub base: Option<u32>,
+    /// The times that the ground is divided for, counted from 1.
+    #[serde(default)]
+    pub window: Option<(usize, usize)>,
+    /// How the city looks, as the settings of the window are kept.
+    pub settings: Map<String, Value>,
+}
+
+impl SavedView {
+    /// Reads one. Its data is named as it is to be opened from the working folder.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none.
+    pub fn read(path: &Path) -> Result<SavedView> {
+        let wrong = |found: String| Error::Format {
+            path: path.to_path_buf(),
+            offset: None,
+            found,
+            expected: format!("a view file of version {VERSION}"),
+            remedy: "Save the view again with this version, or name the data itself".into(),
+        };
+        let length = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+        if length > MOST_BYTES {
+            return Err(wrong(format!("{length} bytes")));
+        }
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let mut view: SavedView = serde_json::from_slice(&bytes).map_err(|e| wrong(e.to_string()))?;
+        if (view.format.as_str(), view.version) != (FORMAT, VERSION) {
+            return Err(wrong(format!("{:?}, version {}", view.format, view.version)));
+        }
+        if view.data.is_empty() {
+            return Err(wrong("no data".to_owned()));
+        }
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        view.data = view.data.iter().map(|data| folder.join(data)).collect();
+        Ok(view)
+    }
+
+    /// See [`make_known`].
+    ///
+    /// # Errors
+    /// Those of [`make_known`].
+    pub fn make_known(&self, path: &Path) -> Result<()> {
+        make_known(&self.classifiers, self.packages.as_deref(), path)
+    }
+}
+
+/// Makes what the grouping of a view needs known to this process: classifiers, in place of others of the same id, and which packages
+/// are the program's own. `path` is the view file, for messages.
+///
+/// # Errors
+/// When a classifier is none, or its id is that of something else.
+pub fn make_known(classifiers: &BTreeMap<String, String>, packages: Option<&str>, path: &Path) -> Result<()> {
+    let wrong = |what: String| Error::Unusable {
+        what: format!("{}: {what}", path.display()),
+        remedy: "Save the view again where it was made".into(),
+    };
+    for (id, text) in classifiers {
+        let script = ClassifierScript::parse(id, text).map_err(|error| wrong(error.to_string()))?;
+        let defined = group::register(|registry| registry.define(script));
+        defined.map_err(|error| wrong(format!("the classifier {id}: {error}")))?;
+    }
+    let packages = packages.map(|packages| match packages {
+        "" => Ok(DomainPackages::default()),
+        packages => DomainPackages::parse(packages),
+    });
+    if let Some(packages) = packages.transpose().map_err(wrong)? {
+        domain::set_packages(packages);
+    }
+    Ok(())
+}
+
+/// Whether a file says that it is a view file: by its content.
+pub fn is_one(path: &Path) -> bool {
+    let Ok(file) = std::fs::File::open(path) else { return false };
+    let mut begin = Vec::new();
+    let read = file.take(256).read_to_end(&mut begin);
+    read.is_ok() && begin.starts_with(b"{") && String::from_utf8_lossy(&begin).contains(FORMAT)
+}

@@ -361,3 +361,36 @@ fn names_of_forms_that_cannot_be_written_are_refused() {
         assert!(!to.exists(), "{name}");
     }
 }
+
+/// In whatever form groups of samples are handed on, it is said that they are that.
+#[test]
+fn groups_of_samples_are_said_to_be_that_in_each_form() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shop = folder.path().join("shop");
+    let mut recorded = memory_city_testing::shop::Shop::begin(&shop, TraceOptions::default());
+    recorded.walk(10, 10);
+    recorded.walk(20, 10);
+    let shop = shop.to_string_lossy();
+    let trees = folder.path().join("trees.json").to_string_lossy().into_owned();
+    let part = "sampled objects only, 10 of 31";
+    for (words, is_said_aside) in [
+        (&["report"][..], false),
+        (&["report", "--format", "json"], false),
+        (&["report", "--format", "csv"], true),
+        (&["report", "--tree"], false),
+        (&["report", "--tree", "--format", "json"], false),
+        (&["report", "--tree", "--format", "csv"], true),
+        (&["analyse", "growth", "--format", "csv"], true),
+        (&["convert", "-o", &trees], true),
+    ] {
+        let said = |grouping: &str| {
+            let done = run(&[words, &[&*shop, "--grouping", grouping]].concat());
+            let (shown, aside) = (text(&done.stdout), text(&done.stderr));
+            assert_eq!(done.status.code(), Some(0), "{words:?}: {aside}");
+            if is_said_aside { aside } else { shown }
+        };
+        let by_thread = said("thread>type");
+        assert!(by_thread.contains(part), "{words:?}: {by_thread}");
+        assert!(!said("type").contains("sampled objects only"), "{words:?}");
+    }
+}

@@ -9,8 +9,10 @@ use memory_city_heap::progress::Progress;
 /// Pairs.
 const PAUSE_PAIRS: usize = 8;
 const WALKS: usize = 7;
+/// A young pause may be so many milliseconds longer.
+const YOUNG_AIM: f64 = 1.0;
 
-pub fn rows(with_classes: &[(Jdk, String)], folder: &Path, wanted: &dyn Fn(&[&str]) -> bool) {
+pub fn rows(with_classes: &[(Jdk, String)], folder: &Path, wanted: &dyn Fn(&[&str]) -> bool, aims: &mut Aims) {
     println!(
         "| JVM | collector | objects | pause of a walk, s per million objects (median; middle half) | of a dump by the JDK's own tool | with all that is behind it | young pause, ms: not recorded | recorded: longer by (95 %) | control: not recorded, longer by (95 %) |"
     );
@@ -21,10 +23,21 @@ pub fn rows(with_classes: &[(Jdk, String)], folder: &Path, wanted: &dyn Fn(&[&st
             let lower = name.to_lowercase();
             let row = [&["heap", &version][..], &lower.split(' ').collect::<Vec<_>>()].concat();
             if wanted(&row) {
-                println!("| {version} | {name} | {} |", pauses(jdk, class_path, &flags, folder));
+                let (row, walk, young) = pauses(jdk, class_path, &flags, folder);
+                println!("| {version} | {name} | {row} |");
+                let what = format!("on {version} {name}");
+                surely(aims, &format!("pause of a walk, s per million objects, {what}"), walk, WALKS, walk_aim(jdk));
+                if let Some(longer) = young {
+                    surely(aims, &format!("young pause, ms longer, {what}"), longer, PAUSE_PAIRS, YOUNG_AIM);
+                }
             }
         }
     }
+}
+
+/// Seconds for a million objects: newer JDKs write dumps faster.
+fn walk_aim(jdk: &Jdk) -> f64 {
+    if jdk.version < 25 { 0.2 } else { 0.15 }
 }
 
 /// Takes the walks that wait: of each its objects, and how long the request took, s per million objects.
@@ -46,8 +59,14 @@ fn objects_of(dump: &Path) -> f64 {
     counted.rows.iter().map(|r| r.objects).sum::<u64>() as f64
 }
 
-/// Walks of a million objects, and young collections of a program that has them.
-fn pauses(jdk: &Jdk, class_path: &str, collector: &[&str], folder: &Path) -> String {
+/// Walks of a million objects, and young collections of a program that has them: a row, the pause of a walk in seconds per million objects, and by how
+/// many milliseconds young ones are longer.
+fn pauses(
+    jdk: &Jdk,
+    class_path: &str,
+    collector: &[&str],
+    folder: &Path,
+) -> (String, LikelyMedian, Option<LikelyMedian>) {
     let log = folder.join(format!("safepoints-{}-{}", jdk.version, super::whole::name_of(collector).replace(' ', "-")));
     let flag = format!("-Xlog:safepoint:file={}", log.display());
     let flags = [&FLAGS[..], collector, &[&flag]].concat();
@@ -56,7 +75,8 @@ fn pauses(jdk: &Jdk, class_path: &str, collector: &[&str], folder: &Path) -> Str
     let jvm = AttachedJvm::open(program.pid).expect("the program");
     // What is timed of collectors that work beside the program is no pause.
     let stops = !collector.iter().any(|flag| flag.contains("UseZ") || flag.contains("Shenandoah"));
-    let young = if stops { young_pauses(&mut program, folder) } else { "- | - | -".to_owned() };
+    let young = stops.then(|| young_pauses(&mut program, folder));
+    let (young, longer) = young.map_or(("- | - | -".to_owned(), None), |(text, longer)| (text, Some(longer)));
     // The walks of these are not ours to measure.
     let before = dumps(&log).len();
     let options = AgentOptions { walks: 1, ..options(folder, 1000) };
@@ -84,16 +104,18 @@ fn pauses(jdk: &Jdk, class_path: &str, collector: &[&str], folder: &Path) -> Str
     // For how long it stood still the VM says; the request takes longer where it puts files together behind that.
     let pauses = dumps(&log).split_off(before);
     assert_eq!(pauses.len(), walks.len() + own.len(), "each dump is logged");
-    let per_million = |pauses: &[f64], objects: &mut dyn Iterator<Item = f64>| {
-        quartiles(pauses.iter().zip(objects).map(|(ns, objects)| ns / 1e3 / objects).collect())
+    let per_million = |pauses: &[f64], objects: &mut dyn Iterator<Item = f64>| -> Vec<f64> {
+        pauses.iter().zip(objects).map(|(ns, objects)| ns / 1e3 / objects).collect()
     };
-    let (walk, low, high) = per_million(&pauses, &mut walks.iter().map(|walk| walk.0));
-    let (own, own_low, own_high) = per_million(&pauses[walks.len()..], &mut own.into_iter());
+    let of_walks = per_million(&pauses, &mut walks.iter().map(|walk| walk.0));
+    let (walk, low, high) = quartiles(of_walks.clone());
+    let (own, own_low, own_high) = quartiles(per_million(&pauses[walks.len()..], &mut own.into_iter()));
     let objects = quartiles(walks.iter().map(|walk| walk.0).collect()).0;
     let asked = quartiles(walks.iter().map(|walk| walk.1).collect()).0;
-    format!(
+    let row = format!(
         "{objects} | {walk:.3}; {low:.3} to {high:.3} | {own:.3}; {own_low:.3} to {own_high:.3} | {asked:.3} | {young}"
-    )
+    );
+    (row, likely(of_walks), longer)
 }
 
 /// For how long the VM says that it stood still for each dump, nanoseconds.
@@ -106,8 +128,8 @@ fn dumps(log: &Path) -> Vec<f64> {
 }
 
 /// Young pauses of a program that is recorded as by default in turns, samples, walks and histograms: of those that are not, by how much longer they are when it is; and by how much
-/// those that are not are longer than their neighbours, which is what the machine does by itself.
-fn young_pauses(program: &mut Program, folder: &Path) -> String {
+/// those that are not are longer than their neighbours, which is what the machine does by itself. As text; the second of these by itself too.
+fn young_pauses(program: &mut Program, folder: &Path) -> (String, LikelyMedian) {
     let young = |rounds: &[Took]| {
         let sum = |of: fn(&Took) -> f64| rounds.iter().map(of).sum::<f64>();
         sum(|r| r.paused) / sum(|r| r.collections).max(1.0) / 1e6
@@ -120,8 +142,8 @@ fn young_pauses(program: &mut Program, folder: &Path) -> String {
         attached.end();
         apart.push(young(&rounds(program, ROUNDS)));
     }
-    let longer = with.iter().zip(apart.windows(2)).map(|(with, of)| with - (of[0] + of[1]) / 2.0).collect();
+    let longer = likely(with.iter().zip(apart.windows(2)).map(|(with, of)| with - (of[0] + of[1]) / 2.0).collect());
     let control = apart.windows(3).map(|of| of[1] - (of[0] + of[2]) / 2.0).collect();
-    let text = |(median, low, high): (f64, f64, f64)| format!("{median:+.2} ({low:+.2} to {high:+.2})");
-    format!("{:.2} | {} | {}", quartiles(apart).0, text(likely(longer)), text(likely(control)))
+    let text = |(median, low, high): LikelyMedian| format!("{median:+.2} ({low:+.2} to {high:+.2})");
+    (format!("{:.2} | {} | {}", quartiles(apart).0, text(longer), text(likely(control))), longer)
 }

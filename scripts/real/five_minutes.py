@@ -31,10 +31,10 @@ HEADING = "## Find a leak in your running program in five minutes"
 # Walks are ten seconds apart, or twenty where nothing is collected. Some are needed to see that it grows from one to the next.
 SECONDS = 75
 VISITORS_PER_SECOND = 150
-# What must be said of the leak: who keeps what. As in real.py, without the numbers of its dumps, and without the name of the field
-# (`sessions`): recordings have no names of fields.
+# What must be said of the leak: who keeps what, and by which field. As in real.py, without the numbers of its dumps.
 NAMED = [
     r"\.StandardManager › java\.util\.concurrent\.ConcurrentHashMap holds [\d,]+ org\.apache\.catalina\.session\.StandardSession \(",
+    r"\.StandardManager → sessions: java\.util\.concurrent\.ConcurrentHashMap\b",
     r"\bthis java\.util\.concurrent\.ConcurrentHashMap has [\d,]+ elements\b",
 ]
 # What the lines of the shop do that allocate what a visitor leaves.

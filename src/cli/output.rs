@@ -75,6 +75,7 @@ impl OutputArgs {
                 if self.table.is_none() && !others.is_empty() {
                     eprintln!("memory-city: there are more tables: --table {}", others.join(", --table "));
                 }
+                say(report.sampled);
                 say(report.all_warnings().map(|warning| format!("warning: {warning}")));
                 Ok(())
             }

@@ -106,6 +106,8 @@ fn write(args: &PageArgs, view: Option<&SavedView>, progress: &Progress) -> Resu
     if times.len() < timeline.times() {
         says.push(format!("{} of {} points in time, at equal distances.", times.len(), timeline.times()));
     }
+    let last = times.last().and_then(|&time| timeline.points()[time].sampled);
+    says.extend(last.map(|sampled| format!("{sampled}.")));
     // It goes to others: where the files lie is nothing of theirs.
     let named =
         |warning: &Warning| Warning { path: warning.path.file_name().unwrap_or_default().into(), ..warning.clone() };

@@ -169,6 +169,7 @@ fn print_tree(args: &ReportArgs) -> Result<ExitCode> {
             print(|out| write_csv(&rows, out, progress))?;
             say_left_out(&rows);
             say(&report.notes);
+            say(report.sampled());
             say(source.warnings().iter().map(|warning| format!("warning: {warning}")));
         }
     }

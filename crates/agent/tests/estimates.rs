@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Trace, run, with_jdks};
+use memory_city_agent::folder::{AgentStatus, RecorderLock};
 use memory_city_agent::{AgentOptions, SamplingMode};
 use memory_city_formats::sampled::SampledAmount;
 use memory_city_testing::jvm::{self, Jdk};
@@ -71,6 +72,14 @@ fn estimates_are_within_their_error_under_the_default_budget() {
     });
 }
 
+/// What sampling took is what it may take, and half of that at most beyond it: what is spent before the first interval was adjusted is in it.
+fn within_budget(status: &AgentStatus, sampling: SamplingMode) {
+    let SamplingMode::Budget(ppm) = sampling else { return };
+    let (budget, share) = (f64::from(ppm) / 1e6, status.sampling as f64 / status.elapsed as f64);
+    jvm::say(&format!("  sampling took {:.2} % of a core, {:.0} % are allowed", 100.0 * share, 100.0 * budget));
+    assert!(status.sampling > 0 && share <= 1.5 * budget, "{share} of {budget}: {status:?}");
+}
+
 /// Records a program that makes so many rounds, and holds what its samples estimate against what it made. A machine that has left time
 /// for too few samples has the program make four times as many rounds.
 fn estimated(jdk: &Jdk, class_path: &str, temporary: &Path, sampling: SamplingMode, rounds: u64) {
@@ -80,9 +89,13 @@ fn estimated(jdk: &Jdk, class_path: &str, temporary: &Path, sampling: SamplingMo
     jdk.compile(&[&source], class_path, temporary);
     for (attempt, rounds) in [rounds, 4 * rounds].into_iter().enumerate() {
         let folder = temporary.join(format!("trace-{attempt}"));
+        std::fs::create_dir(&folder).expect("made");
+        // Nobody takes away what it says at its end.
+        let _lock = RecorderLock::take(&folder).expect("the lock");
         let options = AgentOptions { folder: folder.clone(), sampling, walks: 0, ..AgentOptions::default() };
         let printed = run(jdk, &options, class_path, &["Many", &rounds.to_string()]);
         assert!(printed.contains("done"), "{printed}");
+        within_budget(&AgentStatus::read(&folder).expect("its last words"), sampling);
         let trace = Trace::read(&folder);
         let of_samples = trace.losses.iter().filter(|l| l.what == u32::from(ChunkKind::SAMPLES.0));
         assert_eq!(of_samples.count(), 0, "nothing is lost: {:?}", trace.losses);

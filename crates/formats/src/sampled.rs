@@ -90,6 +90,9 @@ pub struct SampledAllocations {
     pub is_exact: bool,
     /// The recording began with the program. If not, what is older has no sample.
     pub from_start: bool,
+    /// Threads that ran when it began had drawn already how much they allocate until their next sample, and that stood: of what they allocated first up
+    /// to 512 KB each was not seen. So in a Java before 18.
+    pub begins_blind: bool,
 }
 
 impl SampledAllocations {
@@ -212,7 +215,7 @@ mod tests {
                 sites: Arc::default(),
                 groups: (0..4).map(group).collect(),
                 alive: vec![objects(&first), objects(&second)],
-                gone: vec![0; 2], is_thinned, lost: 0, is_exact: false, from_start: true,
+                gone: vec![0; 2], is_thinned, lost: 0, is_exact: false, from_start: true, begins_blind: false,
             };
             let (before, after) = (all.alive_by_group(0), all.alive_by_group(1));
             let changes = all.change(0, 1, |group| group.site);

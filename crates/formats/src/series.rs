@@ -134,6 +134,11 @@ pub trait HeapSeries: Send + Sync {
         false
     }
 
+    /// Whether only samples tell where objects come from: of most it is not known by which code and thread they were allocated, and when.
+    fn is_sampled(&self) -> bool {
+        false
+    }
+
     /// Whether the objects of a point have numbers that they keep from point to point (`Origins::followed`).
     fn follows_objects(&self, _index: usize) -> bool {
         false

@@ -47,6 +47,11 @@ impl Shop {
         Shop { writer, cart, list, noise, threads, walks: 0 }
     }
 
+    /// A fact of the run.
+    pub fn fact(&mut self, key: &str, value: &str) {
+        self.writer.write(&[RunRow { key: key.into(), value: value.into() }]).expect("written");
+    }
+
     /// A further walk, with so many carts and so much beside them.
     pub fn walk(&mut self, carts: u64, noise: u64) {
         let samples: Vec<u64> = (0..carts).step_by(2).collect();

@@ -95,6 +95,9 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
         Some(title) => line(ui, format!("Ground area ~ {area} · height: {}", title.to_lowercase())),
     }
     height_scale(ui, city.appearance.height_axis(), city.appearance.height_title().is_some());
+    if let Some(sampled) = city.timeline.points().get(time).and_then(|point| point.sampled) {
+        ui.label(warning(format!("{sampled}.")));
+    }
     // The scale comes first: what is below it may be out of sight in a small window.
     colours(ui, city, time, settings, ways);
     let city = &*city;
@@ -108,11 +111,7 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
         line(ui, format!("Ground divided for {} to {} ({key}: for all)", from + 1, to + 1));
         let (larger, without) = city.plan.outside(&city.timeline, time);
         if larger + without > 0 {
-            ui.label(
-                RichText::new(format!("Outside it now: {larger} larger than drawn, {without} without a plot"))
-                    .size(11.0)
-                    .color(theme::WARNING),
-            );
+            ui.label(warning(format!("Outside it now: {larger} larger than drawn, {without} without a plot")));
         }
     }
     let which = if city.times() < 2 { "largest" } else { "that grew most" };
@@ -132,10 +131,7 @@ fn without_building(ui: &mut egui::Ui, city: &City, time: usize) {
         let amount = number(&city.timeline, without, metric);
         let help = "Objects of groups that other groups are in, as the input has them. They count in the district, in the table and in \
                     the sentence above the city; its buildings are what is inside.";
-        ui.label(
-            RichText::new(format!("{amount} ({share} of the heap) in no building")).size(11.0).color(theme::WARNING),
-        )
-        .on_hover_text(help);
+        ui.label(warning(format!("{amount} ({share} of the heap) in no building"))).on_hover_text(help);
     }
 }
 
@@ -180,6 +176,10 @@ fn colours(ui: &mut egui::Ui, city: &mut City, time: usize, settings: &Settings,
 
 fn line(ui: &mut egui::Ui, text: String) {
     ui.label(RichText::new(text).size(11.0).color(theme::QUIET));
+}
+
+fn warning(text: String) -> RichText {
+    RichText::new(text).size(11.0).color(theme::WARNING)
 }
 
 fn swatch(ui: &mut egui::Ui, colour: Color32) {

@@ -7,8 +7,6 @@ use crate::folder::{RecorderLock, tidy};
 use crate::recording::AgentRecording;
 use crate::vm::Jni;
 use crate::walk::remove_leftovers;
-use memory_city_wire::{ChunkKind, LossReason};
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -33,14 +31,7 @@ impl Worker<'_> {
                 self.count()?;
             }
         }
-        self.name_program()?;
-        let refused = recording.stacks.lock().unwrap_or_else(PoisonError::into_inner).refused();
-        let unnamed = recording.threads.lock().unwrap_or_else(PoisonError::into_inner).refused();
-        let now = recording.now();
-        let sink = self.sink()?;
-        sink.loss(now, ChunkKind::FRAMES, LossReason::TableFull, refused);
-        sink.loss(now, ChunkKind::THREADS, LossReason::TableFull, unnamed);
-        self.write(now)?;
+        self.write(recording.now())?;
         if let Some(sink) = self.sink.take() {
             let bytes = sink.bytes();
             sink.finish(why).map_err(wrong)?;

@@ -8,7 +8,9 @@ use crate::identity::NumberedObjects;
 use crate::options::SamplingMode;
 use crate::recording::{AgentRecording, events_on};
 use crate::sampling::FRAMES;
+use memory_city_wire::{ChunkKind, LossReason};
 use std::ffi::CStr;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -25,6 +27,13 @@ fn property_of(recording: &AgentRecording, name: &CStr) -> Option<String> {
 /// The version of the language, from 11 on: `17`.
 pub(super) fn java_version(recording: &AgentRecording) -> Option<u32> {
     property_of(recording, c"java.vm.specification.version")?.parse().ok()
+}
+
+/// What had found no room in the tables of names when that was written last.
+#[derive(Default)]
+pub(super) struct RefusedNames {
+    stacks: u64,
+    threads: u64,
 }
 
 impl Worker<'_> {
@@ -95,6 +104,18 @@ impl Worker<'_> {
                 self.sink()?.setting(now, "vm", CLONES_AT_RISK.into());
             }
         }
+        Ok(())
+    }
+
+    /// Stacks and names of threads that have found no room since the last time: whoever reads the trace before its end, or of a program that
+    /// was killed, would see that they are unknown and not why.
+    pub(super) fn tell_refused(&mut self, now: u64) -> Result<(), String> {
+        let stacks = self.recording.stacks.lock().unwrap_or_else(PoisonError::into_inner).refused();
+        let threads = self.recording.threads.lock().unwrap_or_else(PoisonError::into_inner).refused();
+        let before = std::mem::replace(&mut self.refused, RefusedNames { stacks, threads });
+        let sink = self.sink()?;
+        sink.loss(now, ChunkKind::FRAMES, LossReason::TableFull, stacks - before.stacks);
+        sink.loss(now, ChunkKind::THREADS, LossReason::TableFull, threads - before.threads);
         Ok(())
     }
 

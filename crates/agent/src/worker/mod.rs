@@ -1,12 +1,13 @@
-//! The recorder's own thread: it adjusts the interval, writes what the queue holds, looks for deaths after collections, walks
-//! (`walking`), has the VM count (`counting`), says how it goes (`facts`), and ends the recording (`ending`).
+//! The recorder's own thread: it adjusts the interval, writes what the queue holds, looks for deaths after collections (`deaths`), walks
+//! (`walking`), has the VM count (`counting`), says how it goes and what found no room (`facts`), and ends the recording (`ending`).
 
 mod counting;
+mod deaths;
 mod ending;
 mod facts;
 mod walking;
 
-use self::facts::java_version;
+use self::facts::{RefusedNames, java_version};
 use crate::budget::Budget;
 use crate::collections::COLLECTIONS;
 use crate::counters::{GcCounters, used};
@@ -32,12 +33,6 @@ use std::time::Duration;
 const ROUND: Duration = Duration::from_millis(50);
 /// How often what waits is written, and how it goes; nanoseconds.
 const WRITE_EVERY: u64 = 500_000_000;
-/// What holds for long is said again after so many nanoseconds.
-const SAY_AGAIN: u64 = 1_000_000_000;
-/// Looking for deaths takes at most one part in so many of the time.
-const DEATHS_DUTY: u64 = 50;
-/// So many deaths are handed to the sink before it is looked at.
-const DEATHS_AT_A_TIME: usize = 8192;
 
 /// Starts the thread.
 pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
@@ -127,6 +122,7 @@ struct Worker<'a> {
     told_interval: u32,
     written_at: u64,
     size: u64,
+    refused: RefusedNames,
     /// Whether the program's name is in the trace.
     named: bool,
     /// Whether the VM has a fault that is told as [`crate::counters::CLONES_AT_RISK`].
@@ -164,6 +160,7 @@ impl<'a> Worker<'a> {
             told_interval: 0,
             written_at: 0,
             size: 0,
+            refused: RefusedNames::default(),
             named: false,
             clones_at_risk: false,
             identities: None,
@@ -336,62 +333,11 @@ impl<'a> Worker<'a> {
         flushed
     }
 
-    /// Finds followed samples whose objects are gone, and lets go of some where there are too many.
-    fn look_for_deaths(&mut self) -> Result<(), String> {
-        let begun = self.recording.now();
-        let mut kept = self.recording.live.take();
-        let mut dead = Vec::new();
-        let jni = self.jni;
-        kept.retain(|&(sample, weak)| {
-            // SAFETY: only this thread forgets references, and each once: those that are kept go back.
-            unsafe {
-                let gone = jni.is_dead(weak);
-                if gone {
-                    jni.forget(weak);
-                    dead.push(sample);
-                }
-                !gone
-            }
-        });
-        let one_in = self.recording.live.one_in();
-        let thinned = self.recording.live.thin(&mut kept);
-        let now_in = self.recording.live.one_in();
-        // Again and again: the part of a bounded recording that says it first may go.
-        if now_in != one_in || now_in > 1 && begun >= self.followed_told + SAY_AGAIN {
-            self.followed_told = begun;
-            self.sink()?.setting(begun, "sampling.followed-one-in", now_in.to_string());
-        }
-        for (_, weak) in &thinned {
-            // SAFETY: as above.
-            unsafe { jni.forget(*weak) };
-        }
-        self.recording.live.put_back(kept, (dead.len() + thinned.len()) as u32);
-        self.deaths += dead.len() as u64;
-        self.thinned += thinned.len() as u64;
-        let last = (self.collections + self.collections_lost).checked_sub(1);
-        self.sink()?.loss(begun, ChunkKind::DEATHS, LossReason::Thinned, thinned.len() as u64);
-        // Where many have died at once: some at a time.
-        for some in dead.chunks(DEATHS_AT_A_TIME) {
-            self.sink()?.deaths(some.iter().copied(), begun, last);
-            self.flush_if_full()?;
-        }
-        for some in thinned.chunks(DEATHS_AT_A_TIME) {
-            self.sink()?.let_go(some.iter().map(|(sample, _)| *sample), begun);
-            self.flush_if_full()?;
-        }
-        let now = self.recording.now();
-        // Whoever records every allocation wants every age: each collection is looked at, whatever that takes.
-        let is_exact = self.recording.options.sampling == SamplingMode::All;
-        let duty = if is_exact { 0 } else { DEATHS_DUTY };
-        self.next_deaths = now + duty * now.saturating_sub(begun);
-        self.deaths_due = false;
-        Ok(())
-    }
-
     /// Writes what there is, and says how it goes.
     fn write(&mut self, now: u64) -> Result<(), String> {
         self.written_at = now;
         self.name_program()?;
+        self.tell_refused(now)?;
         self.flush()?;
         // Not being able to say how it goes is no reason to stop.
         let _ = self.status(String::new()).write(&self.recording.folder);

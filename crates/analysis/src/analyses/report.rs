@@ -4,7 +4,7 @@
 
 use super::{Analysis, AnalysisRegistry, Arguments, Description, Findings, TimeWindow};
 use crate::tabular::{Cell, JsonTable, ResultTable, RowSource, write_text};
-use crate::timeline::Source;
+use crate::timeline::{SampledPart, Source};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
@@ -38,6 +38,8 @@ pub struct Report {
     pub grouping: String,
     /// The times that were looked at.
     pub window: TimeWindow,
+    /// Where groups have sampled objects only: how many those are at the last of these times.
+    pub sampled: Option<SampledPart>,
     /// What each analysis found.
     pub parts: Vec<ReportPart>,
     /// What a person must know about it.
@@ -150,7 +152,8 @@ pub fn analyse<'a>(
 
 impl Report {
     fn new(source: &Source, window: TimeWindow) -> Report {
-        Report { grouping: source.grouping_id(), window, parts: Vec::new(), warnings: source.warnings() }
+        let (grouping, sampled) = (source.grouping_id(), sampled_at(source, window));
+        Report { grouping, window, sampled, parts: Vec::new(), warnings: source.warnings() }
     }
 
     /// Adds what an analysis finds; where it cannot be made of this source, why.
@@ -266,6 +269,10 @@ impl Report {
                 sites.write_answers(out, &mut first)?;
             }
         }
+        if let Some(sampled) = &self.sampled {
+            paragraph(out, &mut first)?;
+            writeln!(out, "{SAMPLED}\n  {sampled}.")?;
+        }
         let mut warnings = self.all_warnings().peekable();
         if warnings.peek().is_some() {
             paragraph(out, &mut first)?;
@@ -292,11 +299,18 @@ impl Report {
 /// Why nothing is said of leaks where classes were counted, and nothing else.
 const NO_REFERENCES: &str = "Counts by class have no references: what keeps what grows is not known; that takes walks over the heap (record, attach)";
 
+/// What stands above how many objects are samples.
+const SAMPLED: &str = "SAMPLED OBJECTS ONLY";
+
 /// So many heap states are looked at for the window of a leak.
 const STATES: &str = "24";
 
 /// What weaker references keep is told when it is more than one part in so many of the heap.
 const WORTH_A_LINE: u64 = 100;
+
+fn sampled_at(source: &Source, window: TimeWindow) -> Option<SampledPart> {
+    source.timeline().points().get(window.to)?.sampled
+}
 
 fn paragraph(out: &mut dyn Write, first: &mut bool) -> io::Result<()> {
     if std::mem::take(first) { Ok(()) } else { writeln!(out) }
@@ -325,6 +339,11 @@ pub struct TreeReport<'a> {
 }
 
 impl TreeReport<'_> {
+    /// As [`Report::sampled`].
+    pub fn sampled(&self) -> Option<SampledPart> {
+        sampled_at(self.source, self.window)
+    }
+
     /// As [`Report::write_text`].
     ///
     /// # Errors
@@ -332,6 +351,9 @@ impl TreeReport<'_> {
     pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
         write_text(self.rows, out, progress)?;
         self.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))?;
+        if let Some(sampled) = self.sampled() {
+            writeln!(out, "\n{SAMPLED}\n  {sampled}.")?;
+        }
         let warnings = self.source.warnings();
         if !warnings.is_empty() {
             writeln!(out, "\nWARNINGS")?;
@@ -360,6 +382,7 @@ impl TreeReport<'_> {
             grouping: &self.source.grouping_id(),
             from: self.window.from + 1,
             to: self.window.to + 1,
+            sampled: self.sampled().map(JsonSampled::of),
             warnings: warnings.iter().collect(),
             analyses: vec![part],
         };
@@ -375,8 +398,24 @@ struct JsonReport<'a, A> {
     grouping: &'a str,
     from: usize,
     to: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampled: Option<JsonSampled>,
     warnings: Vec<&'a Warning>,
     analyses: Vec<JsonPart<'a, A>>,
+}
+
+/// With the sentence that the text has.
+#[derive(serde::Serialize)]
+struct JsonSampled {
+    #[serde(flatten)]
+    part: SampledPart,
+    note: String,
+}
+
+impl JsonSampled {
+    fn of(part: SampledPart) -> JsonSampled {
+        JsonSampled { part, note: part.to_string() }
+    }
 }
 
 #[derive(serde::Serialize)]
@@ -409,6 +448,7 @@ impl Serialize for Report {
             grouping: &self.grouping,
             from: self.window.from + 1,
             to: self.window.to + 1,
+            sampled: self.sampled.map(JsonSampled::of),
             warnings: self.all_warnings().collect(),
             analyses: self.parts.iter().map(json_part).collect(),
         };

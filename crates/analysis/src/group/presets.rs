@@ -4,7 +4,7 @@ use super::Registry;
 use super::registry::RegistryError;
 
 /// Name, title, list, and what it shows and how it is read. A task whose classifiers are not there is left out.
-const TASKS: [(&str, &str, &str, &str); 5] = [
+const TASKS: [(&str, &str, &str, &str); 6] = [
     (
         "what-grows",
         "What grows",
@@ -37,6 +37,13 @@ const TASKS: [(&str, &str, &str, &str); 5] = [
         "What is garbage",
         "filter(not reachable)>type",
         "Only objects that no GC root reaches: what the next collection frees. Types with much garbage are allocated much",
+    ),
+    (
+        "survivors",
+        "What survives",
+        "filter(not age = 0)>type>site",
+        "Without what is known to be allocated since the last collection. What was not sampled stays: its age is not known. \
+         Types are districts, the places that allocated are buildings",
     ),
 ];
 

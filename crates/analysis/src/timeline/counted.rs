@@ -218,7 +218,7 @@ fn timeline_of(counted: &CountedTimes, grouping: &Grouping, progress: &Progress)
 
 fn point_of(counted: &CountedTimes, time: usize) -> TimePoint {
     let of = counted.times.get(time).cloned().unwrap_or_default();
-    TimePoint { label: of.label, millis: of.millis, gc: of.gc, unreachable: Amount::default() }
+    TimePoint { label: of.label, millis: of.millis, gc: of.gc, ..TimePoint::default() }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::choice::{choose, with_wanted};
 use super::history::History;
-use super::trees::{point_of, points_of_interest, trees_of};
-use super::{TimelineBuilder, closures::KeptAmounts};
+use super::trees::{TimeTree, point_of, points_of_interest, trees_of};
+use super::{SampledPart, TimelineBuilder, closures::KeptAmounts};
 use crate::group::domain::tell_packages;
 use crate::group::{GroupOptions, Grouping};
 use memory_city_formats::wire::{RecordingFolder, is_of_its_end};
@@ -23,16 +23,24 @@ pub(super) struct Following {
 #[derive(Default)]
 struct FollowedTrees {
     builder: TimelineBuilder,
-    /// Which walks they are of, and what no root reaches there.
-    walks: Vec<(PointNumber, Amount)>,
+    walks: Vec<FollowedWalk>,
+}
+
+/// A walk whose tree is there.
+struct FollowedWalk {
+    number: PointNumber,
+    /// What no root reaches there.
+    unreachable: Amount,
+    sampled: Option<SampledPart>,
 }
 
 impl FollowedTrees {
     /// How many of the first walks are gone from a recording that has these by now; `None` where it does not go on from what was read.
     fn gone(&self, numbers: &[PointNumber]) -> Option<usize> {
-        let gone = self.walks.iter().position(|(number, _)| Some(number) == numbers.first())?;
+        let gone = self.walks.iter().position(|walk| Some(&walk.number) == numbers.first())?;
         let stays = &self.walks[gone..];
-        let is_same = stays.len() <= numbers.len() && stays.iter().zip(numbers).all(|((known, _), now)| known == now);
+        let is_same =
+            stays.len() <= numbers.len() && stays.iter().zip(numbers).all(|(known, now)| known.number == *now);
         is_same.then_some(gone)
     }
 }
@@ -107,11 +115,13 @@ impl History {
         }
         let known = found.last().filter(|tree| !tree.is_empty).map(|tree| tree.known);
         for (tree, at) in found.iter().zip(read..) {
-            trees.builder.add(point_of(&series.points()[points[at]], tree.unreachable), &tree.tree);
-            trees.walks.push((numbers[at], tree.unreachable));
+            let TimeTree { tree, unreachable, sampled, .. } = tree;
+            trees.builder.add(point_of(&series.points()[points[at]], *unreachable, *sampled), tree);
+            trees.walks.push(FollowedWalk { number: numbers[at], unreachable: *unreachable, sampled: *sampled });
         }
         // What is said of a walk may depend on all: whether times count from the start of the program.
-        let said = points.iter().zip(&trees.walks).map(|(&point, walk)| point_of(&series.points()[point], walk.1));
+        let said = points.iter().zip(&trees.walks);
+        let said = said.map(|(&point, walk)| point_of(&series.points()[point], walk.unreachable, walk.sampled));
         let said = said.collect();
         trees.builder.points = said;
         let timeline = trees.builder.copy().finish();

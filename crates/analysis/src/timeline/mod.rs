@@ -25,6 +25,7 @@ mod names;
 mod numbering;
 mod objects;
 pub mod references;
+mod sampled_part;
 mod source;
 mod symbols;
 mod tree_groups;
@@ -47,6 +48,7 @@ pub use memory_city_heap::Amount;
 pub use metric::{Metric, MetricInfo, Unit};
 pub use names::worded;
 pub use objects::ObjectSet;
+pub use sampled_part::SampledPart;
 pub use source::{DIED, GROUPED_BY_THE_WRITER, Source, are_trees, title_of};
 pub use tree_groups::object_groups;
 
@@ -81,6 +83,9 @@ pub struct TimePoint {
     pub gc: Option<GcPoint>,
     /// Objects and bytes that are not reachable from any root (garbage in the dump), counted apart.
     pub unreachable: Amount,
+    /// Where the grouping asks what only samples tell: of how many objects that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<SampledPart>,
 }
 
 /// Whether a point in time has the same collection as the one before it: of a recording that was walked twice after one.

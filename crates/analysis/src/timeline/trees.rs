@@ -3,7 +3,7 @@
 use super::choice::check;
 use super::history::GroupedState;
 use super::kept::KeptAnswers;
-use super::{GrowingTree, TimePoint, Timeline, TimelineBuilder};
+use super::{GrowingTree, SampledPart, TimePoint, Timeline, TimelineBuilder};
 use crate::group::{self, GroupOptions, Grouping, MemoryTree, Reads};
 use memory_city_formats::{HeapSeries, MemoryNeed, Recording, SnapshotInfo, each_state, memory_budget};
 use memory_city_heap::Amount;
@@ -22,14 +22,15 @@ pub(super) fn points_of_interest(series: &dyn HeapSeries, options: GroupOptions)
     points
 }
 
-pub(super) fn point_of(info: &SnapshotInfo, unreachable: Amount) -> TimePoint {
-    TimePoint { label: info.label.clone(), millis: info.millis, gc: info.gc.clone(), unreachable }
+pub(super) fn point_of(info: &SnapshotInfo, unreachable: Amount, sampled: Option<SampledPart>) -> TimePoint {
+    TimePoint { label: info.label.clone(), millis: info.millis, gc: info.gc.clone(), unreachable, sampled }
 }
 
 /// The tree of a dump.
 pub(super) struct TimeTree {
     pub tree: MemoryTree,
     pub unreachable: Amount,
+    pub sampled: Option<SampledPart>,
     /// What is known of its objects.
     pub known: Reads,
     /// Whether there are none.
@@ -50,8 +51,14 @@ pub(super) fn trees_of(
     for &i in points {
         progress.check()?;
         let found = kept.and_then(|kept| kept.tree(series, i, grouping));
-        let is_empty = false;
-        trees.push(found.map(|f| TimeTree { tree: f.tree, unreachable: f.unreachable, known: f.known, is_empty }));
+        // What is kept is of dumps, which have no samples.
+        trees.push(found.map(|f| TimeTree {
+            tree: f.tree,
+            unreachable: f.unreachable,
+            sampled: None,
+            known: f.known,
+            is_empty: false,
+        }));
     }
     let missing: Vec<usize> = (0..points.len()).filter(|&at| trees[at].is_none()).collect();
     let wanted: Vec<usize> = missing.iter().map(|&at| points[at]).collect();
@@ -64,6 +71,7 @@ pub(super) fn trees_of(
         check(grouping, known, series.noun(), Some(&series.points()[i]))?;
         let mut grouped = group::group(&heap, grouping, options, progress)?;
         let (_, unreachable) = heap.totals();
+        let sampled = SampledPart::of(&heap, series, grouping, options);
         if let Some(kept) = kept {
             kept.keep_tree(series, i, &grouped.tree, unreachable, known);
         }
@@ -72,7 +80,7 @@ pub(super) fn trees_of(
         let last = wanted.last() == Some(&i);
         let tree = if last { grouped.tree.clone() } else { std::mem::take(&mut grouped.tree) };
         let state = last.then(|| (i, heap, Arc::new(grouped)));
-        Ok((TimeTree { tree, unreachable, known, is_empty }, state))
+        Ok((TimeTree { tree, unreachable, sampled, known, is_empty }, state))
     })?;
     let mut last = None;
     for (at, (tree, state)) in missing.into_iter().zip(made) {
@@ -103,7 +111,7 @@ pub(super) fn recorded(
         if wanted.next_if_eq(&i).is_some() {
             changed.sort_unstable();
             changed.dedup();
-            builder.step(point_of(&series.points()[i], Amount::default()), tree.tree(), &changed);
+            builder.step(point_of(&series.points()[i], Amount::default(), None), tree.tree(), &changed);
             changed.clear();
         }
     }

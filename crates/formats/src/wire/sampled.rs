@@ -89,6 +89,8 @@ pub(super) fn sampled(
     let lost = |row: &&memory_city_wire::LossRow| {
         row.what == u32::from(ChunkKind::SAMPLES.0) && row.reason != LossReason::Thinned
     };
+    let is_exact = scan.run.get("recording.mode").is_some_and(|mode| mode == EVERY_ALLOCATION);
+    let from_start = scan.run.get("recording.from-start").is_none_or(|from| from != "false");
     Ok(Some(SampledAllocations {
         sites: provenance.all_sites(),
         groups,
@@ -96,9 +98,17 @@ pub(super) fn sampled(
         gone,
         is_thinned: !one_in.0.is_empty(),
         lost: scan.losses.iter().filter(lost).map(|row| row.count).fold(0, u64::saturating_add),
-        is_exact: scan.run.get("recording.mode").is_some_and(|mode| mode == EVERY_ALLOCATION),
-        from_start: scan.run.get("recording.from-start").is_none_or(|from| from != "false"),
+        is_exact,
+        from_start,
+        // Who records every allocation has a collection first, which ends what was drawn.
+        begins_blind: !from_start && !is_exact && java_of(scan).is_some_and(|version| version < 18),
     }))
+}
+
+/// The feature version of the program's Java, where the run tells it: 17 of `17.0.13`.
+fn java_of(scan: &Scan) -> Option<u32> {
+    let version = scan.run.get("java.version")?;
+    version.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// How many allocations a sample stands for. A file may say anything.

@@ -252,6 +252,10 @@ impl HeapSeries for WalkSeries {
         !self.scan.samples.is_empty() || !self.scan.old_samples.is_empty()
     }
 
+    fn is_sampled(&self) -> bool {
+        self.has_samples() && self.scan.run.get("recording.mode").is_none_or(|mode| mode != EVERY_ALLOCATION)
+    }
+
     fn follows_objects(&self, index: usize) -> bool {
         let walk = self.scan.walks.get(index);
         walk.is_some_and(|walk| walk.chunks.iter().any(|chunk| chunk.0 == ChunkKind::WALK_IDENTITIES))

@@ -132,6 +132,7 @@ pub fn compare<'a>(
     let report = Report {
         grouping: runs[0].grouping_id(),
         window: TimeWindow { from: 0, to: 1 },
+        sampled: runs.iter().zip(points).rev().find_map(|(run, time)| run.timeline().points()[time].sampled),
         parts: vec![part],
         warnings: trees.warnings(),
     };

@@ -265,6 +265,10 @@ fn no_leak(sites: &[SampledSite], times: &[usize], noun: &str) -> String {
     format!("{more}; {to_the_end}")
 }
 
+/// What is missing besides, where threads that ran had drawn their next samples.
+const BEGINS_BLIND: &str = "Of what each thread that ran by then allocated next, up to 512 KB were not seen, as Java before 18 begins to sample only behind that: \
+    of threads that allocate little nothing may have been seen.";
+
 fn notes(sampled: &SampledAllocations, words: &MomentWords) -> Vec<String> {
     let mut notes = vec![match sampled.is_exact {
         true => format!("Every allocation was recorded: {}.", words.exact),
@@ -276,6 +280,9 @@ fn notes(sampled: &SampledAllocations, words: &MomentWords) -> Vec<String> {
     }];
     if !sampled.from_start {
         notes.push("The recording began while the program ran: what is older than it has no sample.".to_owned());
+    }
+    if sampled.begins_blind {
+        notes.push(BEGINS_BLIND.to_owned());
     }
     if sampled.lost > 0 {
         notes.push(format!("{} samples were lost: estimates are too small by them.", count_text(sampled.lost)));
@@ -300,6 +307,7 @@ mod tests {
             lost: 0,
             is_exact: false,
             from_start: true,
+            begins_blind: false,
         };
         for (gone, first) in [
             (&[0, 0, 0, 0][..], None),

@@ -122,6 +122,7 @@ mod tests {
             lost: 0,
             is_exact: false,
             from_start: true,
+            begins_blind: false,
         };
         let shares = shares_of_class("shop.Cart", &sampled, &Places::of(&sampled, None));
         assert_eq!((shares.samples, shares.places.len()), (3, 3));

@@ -125,7 +125,7 @@ impl History {
         let (trees, _) = trees_of(series, grouping, options, &points, kept.as_ref(), progress)?;
         let mut builder = TimelineBuilder::default();
         for (&point, found) in points.iter().zip(&trees) {
-            builder.add(point_of(&series.points()[point], found.unreachable), &found.tree);
+            builder.add(point_of(&series.points()[point], found.unreachable, found.sampled), &found.tree);
         }
         Ok(builder.finish())
     }

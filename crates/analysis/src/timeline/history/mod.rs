@@ -107,8 +107,8 @@ impl History {
                 let mut known = Reads::empty();
                 for (at, &i) in points.iter().enumerate() {
                     if let Some((trees, _)) = &found {
-                        let TimeTree { tree, unreachable, known, is_empty } = &trees[at];
-                        builder.add(point_of(&series.points()[i], *unreachable), tree);
+                        let TimeTree { tree, unreachable, sampled, known, is_empty } = &trees[at];
+                        builder.add(point_of(&series.points()[i], *unreachable, *sampled), tree);
                         known_of_last = Some(*known).filter(|_| !is_empty);
                         continue;
                     }
@@ -118,7 +118,7 @@ impl History {
                     known_of_last = Some(Reads::known_of(&heap)).filter(|_| heap.object_count() > 0);
                     let grouped = group::group(&heap, &grouping, options, progress)?;
                     let (_, unreachable) = heap.totals();
-                    builder.add(point_of(&series.points()[i], unreachable), &grouped.tree);
+                    builder.add(point_of(&series.points()[i], unreachable, None), &grouped.tree);
                     last = Some((i, heap, Arc::new(grouped)));
                 }
                 if let Some((_, state)) = found {

@@ -362,7 +362,16 @@ impl Collector {
         let maps: Vec<Arc<RawMaps>> = times.iter_mut().map(|t| std::mem::take(&mut t.maps)).collect();
         let points = order.iter().map(|&i| {
             let (millis, gc) = (times[i].millis.unwrap_or(0), times[i].gc.take());
-            (i, TimePoint { label: std::mem::take(&mut labels[i]), millis, gc, unreachable: times[i].unreachable })
+            (
+                i,
+                TimePoint {
+                    label: std::mem::take(&mut labels[i]),
+                    millis,
+                    gc,
+                    unreachable: times[i].unreachable,
+                    sampled: None,
+                },
+            )
         });
         self.totals.builder.arrange(points.collect());
         let (timeline, keys) = std::mem::take(&mut self.totals.builder).finish_with_keys();

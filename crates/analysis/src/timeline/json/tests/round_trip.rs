@@ -57,7 +57,7 @@ fn timelines() -> impl Strategy<Value = Timeline> {
         for (label, later, unreachable, shape, counts, gc) in times {
             millis += later;
             let unreachable = Amount { objects: unreachable, bytes: unreachable * 16 };
-            points.push(TimePoint { label, millis: if known { millis } else { 0 }, gc, unreachable });
+            points.push(TimePoint { label, millis: if known { millis } else { 0 }, gc, unreachable, sampled: None });
             trees.push(tree(&shape, &counts, overlapping));
         }
         Timeline::from_trees(points, &trees)

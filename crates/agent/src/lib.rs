@@ -26,6 +26,7 @@ mod live;
 mod names;
 mod options;
 pub mod perfdata;
+mod place;
 mod recording;
 mod sampling;
 mod sink;

@@ -269,6 +269,31 @@ mod tests {
         }
     }
 
+    /// In `JAVA_TOOL_OPTIONS` and on the command line the same text is the same.
+    #[test]
+    fn the_recorder_is_told_in_the_units_of_the_command_line() {
+        let told = |text: &str| AgentOptions::parse(text).unwrap_or_else(|why| panic!("{why}"));
+        for text in ["500MB", "2GB", "1.5gb", "64MiB", "70000000B"] {
+            assert_eq!(Ok(told(&format!("max-size={text}")).max_size), size(text), "{text}");
+        }
+        for text in ["512KB", "64KiB", "100k", "4096"] {
+            let expected = interval(text).map(SamplingMode::Every);
+            assert_eq!(Ok(told(&format!("interval={text}")).sampling), expected, "{text}");
+        }
+        for text in ["30s", "500ms", "1.5m", "2min", "1h"] {
+            let options = told(&format!("walks={text},histograms={text}"));
+            let both = [options.walks, options.histograms].map(|millis| Ok(Duration::from_millis(millis)));
+            assert_eq!(both, [duration(text), duration(text)], "{text}");
+        }
+        assert_eq!((told("walks=off").walks, told("histograms=off").histograms), (0, 0));
+        for text in ["2%", "0.5%", "10%"] {
+            let budget = percent(text).map(|percent| SamplingMode::Budget((percent * 10_000.0) as u32));
+            let options = told(&format!("budget={text},walk-share={text}"));
+            assert_eq!(Ok(options.sampling), budget, "{text}");
+            assert_eq!(Ok(options.duty), share(text).map(|share| (100.0 / share).round() as u32), "{text}");
+        }
+    }
+
     #[test]
     fn times_and_shares_are_read() {
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));

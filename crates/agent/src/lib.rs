@@ -33,6 +33,7 @@ mod sink;
 mod sites;
 mod taken;
 mod threads;
+mod units;
 mod vm;
 mod walk;
 mod worker;

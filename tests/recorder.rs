@@ -12,6 +12,8 @@ mod counts;
 mod endings;
 #[path = "recorder/identity.rs"]
 mod identity;
+#[path = "recorder/joined.rs"]
+mod joined;
 #[path = "recorder/late.rs"]
 mod late;
 #[path = "recorder/leaks.rs"]

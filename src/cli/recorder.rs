@@ -10,8 +10,10 @@ mod session;
 pub mod watch;
 mod words;
 
+use self::session::RecordingSession;
 use super::size;
 use clap::Args;
+use memory_city_agent::folder::LOCK;
 use memory_city_agent::{AgentOptions, DEFAULT_BUDGET, DEFAULT_WALK_EVERY, DEFAULT_WALK_SHARE, SamplingMode};
 use memory_city_analysis::group::domain::DomainPackages;
 use memory_city_analysis::table::parse_bytes;
@@ -98,14 +100,16 @@ fn packages(text: &str) -> std::result::Result<String, String> {
 struct RecordingPlan {
     /// How large the trace may become, bytes.
     max_size: u64,
-    /// The least time between two walks and their share of it in percent; none where there are no walks.
+    /// Whether there are walks.
+    takes_walks: bool,
+    /// The least time between two of them and their share of it in percent, where it is this process that says so.
     walks: Option<(Duration, f64)>,
 }
 
 impl RecordingPlan {
     /// Samples with what else the program writes, and walks where there are any.
     fn streams(&self) -> u64 {
-        if self.walks.is_some() { 2 } else { 1 }
+        if self.takes_walks { 2 } else { 1 }
     }
 
     /// What each of the streams may take.
@@ -145,9 +149,33 @@ impl RecordingArgs {
         }
     }
 
-    /// Begins the recording process's side, and the live city where one is wanted.
-    fn session(&self, folder: &Path, name: &str) -> Result<session::RecordingSession> {
-        let mut session = session::RecordingSession::begin(folder, self.plan())?;
+    /// Begins the recording process's side, and the live city where one is wanted; unless something is wrong with its lock.
+    fn session(
+        &self,
+        folder: &Path,
+        name: &str,
+        look_at: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<RecordingSession> {
+        let session = RecordingSession::begin(folder, self.plan())?;
+        if let Err(error) = look_at(&folder.join(LOCK)) {
+            session.give_up();
+            return Err(error);
+        }
+        self.with_city(session, folder, name)
+    }
+
+    /// The recording process's side of a recording that `program` has begun by itself. `None` where another process has it, or nobody wants
+    /// its walks.
+    fn joined(&self, folder: &Path, name: &str, program: u32) -> Option<Result<RecordingSession>> {
+        let plan = RecordingPlan { walks: None, ..self.plan() };
+        let session = Some(plan)
+            .filter(|plan| plan.takes_walks)
+            .and_then(|plan| RecordingSession::join(folder, plan, program))?;
+        Some(self.with_city(session, folder, name))
+    }
+
+    /// With the live city where one is wanted.
+    fn with_city(&self, mut session: RecordingSession, folder: &Path, name: &str) -> Result<RecordingSession> {
         if let Some(address) = &self.live {
             match live::LiveCity::begin(folder, name, address) {
                 Ok(city) => session.show_in(city),
@@ -164,7 +192,7 @@ impl RecordingArgs {
     /// What the recording process goes by.
     fn plan(&self) -> RecordingPlan {
         let walks = (!self.no_walks).then_some((self.walk_every, self.walk_share));
-        RecordingPlan { max_size: self.max_size, walks }
+        RecordingPlan { max_size: self.max_size, takes_walks: !self.no_walks, walks }
     }
 
     /// The folder of the trace, complete from the root.

@@ -5,4 +5,5 @@ pub mod attach;
 pub mod leftovers;
 pub mod list;
 pub mod process;
+pub mod seen;
 pub mod walks;

@@ -55,7 +55,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
     let name = if is_java { name_of(arguments) } else { short_name(&program.to_string_lossy()) };
     let folder = args.recording.folder(&name)?;
     std::thread::spawn(leftovers::finish_forgotten);
-    let mut session = args.recording.session(&folder, &name)?;
+    let mut session = args.recording.session(&folder, &name, |_| Ok(()))?;
     let mut agent = OsString::from("-agentpath:");
     agent.push(&library);
     agent.push("=");

@@ -16,6 +16,8 @@ mod identity;
 mod joined;
 #[path = "recorder/late.rs"]
 mod late;
+#[path = "recorder/launchers.rs"]
+mod launchers;
 #[path = "recorder/leaks.rs"]
 mod leaks;
 #[path = "recorder/limits.rs"]
@@ -28,6 +30,8 @@ mod progress;
 mod roots;
 #[path = "recorder/secrets.rs"]
 mod secrets;
+#[path = "recorder/terminal.rs"]
+mod terminal;
 
 use memory_city_agent::AgentOptions;
 use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};

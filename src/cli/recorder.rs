@@ -3,6 +3,7 @@
 
 pub mod attach;
 pub mod jvms;
+mod launched;
 mod library;
 mod live;
 pub mod record;

@@ -12,6 +12,10 @@ use std::time::Duration;
 pub const OF_AGENT_WARNING: &str = "The program has a warning on its standard error now, as Java 21 and newer write it for every agent that is \
     loaded while they run; -XX:+EnableDynamicAgentLoading quiets it";
 
+/// The command has ended, and something in the background has not.
+pub const LEFT: &str = "The command has ended, and what it has started in the background goes on: so does the recording, until that ends; Ctrl+C \
+    ends both";
+
 /// Where the trace goes, and what ends the recording.
 pub fn begun(what: &str, folder: &Path, end: &str) -> String {
     format!("Recording {what} into {}: {end}", shown(folder))

@@ -12,8 +12,12 @@ mod counts;
 mod endings;
 #[path = "recorder/identity.rs"]
 mod identity;
+#[path = "recorder/joined.rs"]
+mod joined;
 #[path = "recorder/late.rs"]
 mod late;
+#[path = "recorder/launchers.rs"]
+mod launchers;
 #[path = "recorder/leaks.rs"]
 mod leaks;
 #[path = "recorder/limits.rs"]
@@ -26,6 +30,8 @@ mod progress;
 mod roots;
 #[path = "recorder/secrets.rs"]
 mod secrets;
+#[path = "recorder/terminal.rs"]
+mod terminal;
 
 use memory_city_agent::AgentOptions;
 use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};

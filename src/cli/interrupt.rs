@@ -28,9 +28,7 @@ fn state() -> MutexGuard<'static, InterruptState> {
 /// Whether whoever started this has it live on when the terminal closes, as `nohup` does.
 #[cfg(target_os = "linux")]
 fn ignores_hangup() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
-    ignored.is_some_and(|signals| signals & 1 << (signal_hook::consts::SIGHUP - 1) != 0)
+    memory_city::jvm::process::ignores(std::process::id(), signal_hook::consts::SIGHUP)
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
@@ -98,6 +96,18 @@ pub fn cancels<T>(progress: &Progress, work: impl FnOnce() -> Result<T>) -> Resu
 pub fn cancels_as_asked<T>(progress: &Progress, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let _running = Running::of(progress);
     work()
+}
+
+#[cfg(target_os = "linux")]
+/// Ctrl+\ (SIGQUIT) ends this program no more: it is meant for one that runs beside it, in which Java prints its threads. Whatever is
+/// started from here on hears it as if nothing were: it would inherit that a signal is ignored, and does not that one is caught.
+pub fn outlive_quit() {
+    let quit = signal_hook::consts::SIGQUIT;
+    if !memory_city::jvm::process::ignores(std::process::id(), quit)
+        && let Err(error) = signal_hook::flag::register(quit, Default::default())
+    {
+        tracing::warn!("Ctrl+\\ ends the recording: {error}");
+    }
 }
 
 #[cfg(target_os = "linux")]

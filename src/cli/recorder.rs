@@ -3,6 +3,7 @@
 
 pub mod attach;
 pub mod jvms;
+mod launched;
 mod library;
 mod live;
 pub mod record;
@@ -10,8 +11,10 @@ mod session;
 pub mod watch;
 mod words;
 
+use self::session::RecordingSession;
 use super::size;
 use clap::Args;
+use memory_city_agent::folder::LOCK;
 use memory_city_agent::{AgentOptions, DEFAULT_BUDGET, DEFAULT_WALK_EVERY, DEFAULT_WALK_SHARE, SamplingMode};
 use memory_city_analysis::group::domain::DomainPackages;
 use memory_city_analysis::table::parse_bytes;
@@ -98,14 +101,16 @@ fn packages(text: &str) -> std::result::Result<String, String> {
 struct RecordingPlan {
     /// How large the trace may become, bytes.
     max_size: u64,
-    /// The least time between two walks and their share of it in percent; none where there are no walks.
+    /// Whether there are walks.
+    takes_walks: bool,
+    /// The least time between two of them and their share of it in percent, where it is this process that says so.
     walks: Option<(Duration, f64)>,
 }
 
 impl RecordingPlan {
     /// Samples with what else the program writes, and walks where there are any.
     fn streams(&self) -> u64 {
-        if self.walks.is_some() { 2 } else { 1 }
+        if self.takes_walks { 2 } else { 1 }
     }
 
     /// What each of the streams may take.
@@ -145,9 +150,33 @@ impl RecordingArgs {
         }
     }
 
-    /// Begins the recording process's side, and the live city where one is wanted.
-    fn session(&self, folder: &Path, name: &str) -> Result<session::RecordingSession> {
-        let mut session = session::RecordingSession::begin(folder, self.plan())?;
+    /// Begins the recording process's side, and the live city where one is wanted; unless something is wrong with its lock.
+    fn session(
+        &self,
+        folder: &Path,
+        name: &str,
+        look_at: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<RecordingSession> {
+        let session = RecordingSession::begin(folder, self.plan())?;
+        if let Err(error) = look_at(&folder.join(LOCK)) {
+            session.give_up();
+            return Err(error);
+        }
+        self.with_city(session, folder, name)
+    }
+
+    /// The recording process's side of a recording that `program` has begun by itself. `None` where another process has it, or nobody wants
+    /// its walks.
+    fn joined(&self, folder: &Path, name: &str, program: u32) -> Option<Result<RecordingSession>> {
+        let plan = RecordingPlan { walks: None, ..self.plan() };
+        let session = Some(plan)
+            .filter(|plan| plan.takes_walks)
+            .and_then(|plan| RecordingSession::join(folder, plan, program))?;
+        Some(self.with_city(session, folder, name))
+    }
+
+    /// With the live city where one is wanted.
+    fn with_city(&self, mut session: RecordingSession, folder: &Path, name: &str) -> Result<RecordingSession> {
         if let Some(address) = &self.live {
             match live::LiveCity::begin(folder, name, address) {
                 Ok(city) => session.show_in(city),
@@ -164,7 +193,7 @@ impl RecordingArgs {
     /// What the recording process goes by.
     fn plan(&self) -> RecordingPlan {
         let walks = (!self.no_walks).then_some((self.walk_every, self.walk_share));
-        RecordingPlan { max_size: self.max_size, walks }
+        RecordingPlan { max_size: self.max_size, takes_walks: !self.no_walks, walks }
     }
 
     /// The folder of the trace, complete from the root.
@@ -266,6 +295,31 @@ mod tests {
             ),
         ] {
             assert!(page.contains(&said), "{said}");
+        }
+    }
+
+    /// In `JAVA_TOOL_OPTIONS` and on the command line the same text is the same.
+    #[test]
+    fn the_recorder_is_told_in_the_units_of_the_command_line() {
+        let told = |text: &str| AgentOptions::parse(text).unwrap_or_else(|why| panic!("{why}"));
+        for text in ["500MB", "2GB", "1.5gb", "64MiB", "70000000B"] {
+            assert_eq!(Ok(told(&format!("max-size={text}")).max_size), size(text), "{text}");
+        }
+        for text in ["512KB", "64KiB", "100k", "4096"] {
+            let expected = interval(text).map(SamplingMode::Every);
+            assert_eq!(Ok(told(&format!("interval={text}")).sampling), expected, "{text}");
+        }
+        for text in ["30s", "500ms", "1.5m", "2min", "1h"] {
+            let options = told(&format!("walks={text},histograms={text}"));
+            let both = [options.walks, options.histograms].map(|millis| Ok(Duration::from_millis(millis)));
+            assert_eq!(both, [duration(text), duration(text)], "{text}");
+        }
+        assert_eq!((told("walks=off").walks, told("histograms=off").histograms), (0, 0));
+        for text in ["2%", "0.5%", "10%"] {
+            let budget = percent(text).map(|percent| SamplingMode::Budget((percent * 10_000.0) as u32));
+            let options = told(&format!("budget={text},walk-share={text}"));
+            assert_eq!(Ok(options.sampling), budget, "{text}");
+            assert_eq!(Ok(options.duty), share(text).map(|share| (100.0 / share).round() as u32), "{text}");
         }
     }
 

@@ -3,7 +3,7 @@
 //! The protocol is HotSpot's own: `.attach_pidN` in its working folder or `/tmp`, SIGQUIT, then `/tmp/.java_pidN`. A request is
 //! the version `1`, a command and three arguments, each ended by a zero byte; the answer a line with a number, then text.
 
-use super::inner_pid;
+use super::process::{self, has_signal, inner_pid};
 use memory_city_agent::folder::is_musl;
 use memory_city_agent::perfdata::{PerfData, perf_files};
 use memory_city_heap::error::{Error, Result};
@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 /// How long a JVM has for its listener to wake; it may be collecting garbage.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// After so long one that has only just begun is asked once more.
+const ASK_AGAIN: Duration = Duration::from_secs(3);
 /// How long it has for an answer: histograms of large heaps take a while.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(120);
 /// More is not read of an answer.
@@ -58,7 +60,14 @@ impl AttachedJvm {
                 "`memory-city jvms` lists the JVMs that run",
             ));
         }
-        let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
+        // It takes the signal that wakes HotSpot for a question, and answers with a file in the program's folder.
+        if maps.contains("libj9vm") {
+            return Err(unusable(
+                format!("Process {pid} runs on OpenJ9 (IBM Semeru), which neither `attach` nor `watch` can talk to"),
+                "Run the program with HotSpot (OpenJDK, Temurin, Corretto, ...)",
+            ));
+        }
+        let status = process::status(pid);
         // In a container the JVM has another number, and another /tmp.
         let inner = inner_pid(&status).unwrap_or(pid);
         let socket = process.join(format!("root/tmp/.java_pid{inner}"));
@@ -206,14 +215,6 @@ fn is_socket(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_socket())
 }
 
-/// Whether the process catches SIGQUIT: one that does not would be killed by it.
-fn catches_sigquit(status: &str) -> bool {
-    let caught = status.lines().find_map(|l| l.strip_prefix("SigCgt:")).map(str::trim);
-    caught
-        .and_then(|mask| u64::from_str_radix(mask, 16).ok())
-        .is_some_and(|mask| mask & (1 << (libc::SIGQUIT - 1)) != 0)
-}
-
 /// Whether somebody listens at the socket. That of a killed process stays, and another one may have its number: a JVM takes it away
 /// when it begins.
 fn is_listened_to(socket: &Path) -> bool {
@@ -223,7 +224,8 @@ fn is_listened_to(socket: &Path) -> bool {
 
 /// Makes the listener wake and waits for its socket.
 fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Result<()> {
-    if !catches_sigquit(status) {
+    // One that does not catch it would be killed by it.
+    if !has_signal(status, "SigCgt", libc::SIGQUIT) {
         return Err(unusable(
             format!("Process {pid} does not let itself be attached to"),
             "It was started with -Xrs or has only just begun; start it with `memory-city record` instead",
@@ -245,6 +247,7 @@ fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Re
         ));
     };
     let started = Instant::now();
+    let began = process::age(pid).and_then(|age| started.checked_sub(age));
     let mut asked = None;
     let found = loop {
         if is_listened_to(socket) {
@@ -253,8 +256,7 @@ fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Re
         if started.elapsed() > PATIENCE {
             break false;
         }
-        // Once is enough for a JVM that is awake; one that has only just begun may have missed it.
-        if asked.is_none_or(|at: Instant| at.elapsed() > Duration::from_secs(3)) {
+        if asks(asked, Instant::now(), began) {
             // SAFETY: no pointers. The process catches the signal; should it have ended, the call fails.
             unsafe { libc::kill(pid as i32, libc::SIGQUIT) };
             asked = Some(Instant::now());
@@ -269,6 +271,14 @@ fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Re
             "It may stand still, or was started with -XX:+DisableAttachMechanism",
         )),
     }
+}
+
+/// Whether to ask a JVM that began at some time to listen: it was not asked yet, or had only just begun then, and may have missed it. Another
+/// one knows, and each question that it does not take for one it answers with all its threads in the program's output.
+fn asks(asked: Option<Instant>, now: Instant, began: Option<Instant>) -> bool {
+    let Some(asked) = asked else { return true };
+    let was_young = began.is_some_and(|began| asked.duration_since(began) < PATIENCE);
+    was_young && now.duration_since(asked) > ASK_AGAIN
 }
 
 #[cfg(test)]
@@ -287,11 +297,24 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_says_of_a_process_is_read() {
-        let status = "Name:\tjava\nNSpid:\t4711\t7\nSigCgt:\t2000000181005ccf\n";
-        assert_eq!(inner_pid(status), Some(7));
-        assert!(catches_sigquit(status));
-        assert!(!catches_sigquit("SigCgt:\t0000000000000000\n") && !catches_sigquit(""));
+    fn a_jvm_is_asked_once_unless_it_has_only_just_begun() {
+        let began = Instant::now();
+        let at = |seconds| began + Duration::from_secs(seconds);
+        for (asked, now, expected) in [
+            (None, 60, true),
+            (Some(60), 70, false),
+            (Some(1), 3, false),
+            (Some(1), 5, true),
+            (Some(14), 18, true),
+            (Some(15), 20, false),
+        ] {
+            assert_eq!(asks(asked.map(at), at(now), Some(began)), expected, "{asked:?} {now}");
+        }
+        assert!(asks(None, at(1), None) && !asks(Some(at(1)), at(60), None), "nobody knows when it began");
+    }
+
+    #[test]
+    fn on_musl_nothing_is_loaded() {
         let on = |is_musl| AttachedJvm { pid: 1, is_musl, socket: PathBuf::new() }.can_load();
         assert!(on(true).is_err_and(|e| e.to_string().contains("musl")) && on(false).is_ok());
     }

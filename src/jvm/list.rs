@@ -1,7 +1,7 @@
 //! Which JVMs run here, from the performance data that each keeps in `/tmp/hsperfdata_USER/PID`. Those in containers have a `/tmp` and a
 //! number of their own: both are seen through `/proc` of this machine, by whoever may look at the process.
 
-use super::inner_pid;
+use super::process::inner_pid;
 use memory_city_agent::perfdata::{PerfData, perf_files};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

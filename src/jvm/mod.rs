@@ -4,10 +4,6 @@
 pub mod attach;
 pub mod leftovers;
 pub mod list;
+pub mod process;
+pub mod seen;
 pub mod walks;
-
-/// The number of a process within the innermost container, by what the kernel says of its state.
-fn inner_pid(status: &str) -> Option<u32> {
-    let line = status.lines().find_map(|l| l.strip_prefix("NSpid:"))?;
-    line.split_whitespace().last()?.parse().ok()
-}

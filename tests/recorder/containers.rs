@@ -64,3 +64,43 @@ fn a_program_in_a_container_is_listed_and_watched() {
         outer.wait().expect("a status");
     });
 }
+
+/// A service with a `/tmp` of its own sees another folder under the name of ours: that is said at once, and nothing is made there.
+#[test]
+fn a_folder_that_the_program_sees_otherwise_is_refused() {
+    with_jdk("a_folder_that_the_program_sees_otherwise", |jdk, class_path, temporary| {
+        let [hidden, seen] = ["hidden", "seen"].map(|name| temporary.join(name));
+        std::fs::create_dir(&hidden).expect("made");
+        std::fs::create_dir(&seen).expect("made");
+        let mut command = Command::new("unshare");
+        command.args(["-rm", "sh", "-c", "mount -t tmpfs none \"$1\" && shift && exec \"$@\"", "sh"]).arg(&hidden);
+        command.args([&java(jdk), "-Xmx100m", "-XX:+EnableDynamicAgentLoading", "-cp", class_path, "Leaky"]);
+        let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let Ok(mut outer) = spawned else { return jvm::say("  there is no unshare") };
+        let mut line = String::new();
+        let mut printed = std::io::BufReader::new(outer.stdout.take().expect("its output"));
+        std::io::BufRead::read_line(&mut printed, &mut line).expect("its first line");
+        let Some(pid) = line.trim().strip_prefix("ready ").and_then(|pid| pid.parse::<u32>().ok()) else {
+            let done = outer.wait_with_output().expect("its words");
+            return jvm::say(&format!("  nobody but root may mount a disk here: {}", text(&done.stderr)));
+        };
+        // There is no container of processes: it is the one that was started.
+        let killed = KilledAtEnd(pid);
+        let attach = |below: &Path| {
+            let output = below.join("trace").to_string_lossy().into_owned();
+            finish(&mut memory_city(&["attach", &pid.to_string(), "--for", "2s", "-o", &output]))
+        };
+        let begun = Instant::now();
+        let said = text(&attach(&hidden).stderr);
+        assert!(said.contains(&format!("Process {pid} sees another folder at ")), "{said}");
+        assert!(said.contains("with --output name one that both see"), "{said}");
+        assert!(begun.elapsed() < Duration::from_secs(20) && !hidden.join("trace").exists(), "{said}");
+        let inside = PathBuf::from(format!("/proc/{pid}/root{}", hidden.display()));
+        assert_eq!(std::fs::read_dir(inside).expect("its own folder").count(), 0, "{said}");
+        let done = attach(&seen);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        assert!(ends(&seen.join("trace")).contains(&"recording was ended from outside".to_owned()));
+        drop(killed);
+        outer.wait().expect("a status");
+    });
+}

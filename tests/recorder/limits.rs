@@ -198,3 +198,38 @@ fn the_first_walk_of_a_large_heap_waits_for_its_share() {
         assert!(has_walks(&folder, 1) && !has_walks(&folder, 2));
     });
 }
+
+/// OpenJ9 has another way to be talked to, and answers HotSpot's with files that nobody wants: it is left alone.
+#[test]
+fn another_kind_of_jvm_is_refused_and_not_disturbed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Whatever is mapped under those names.
+    let library = std::fs::read_to_string("/proc/self/maps").expect("what is mapped");
+    let library =
+        library.lines().filter_map(|line| line.split_whitespace().nth(5)).find(|path| path.contains("libgcc_s"));
+    let Some(library) = library else { return jvm::say("  libgcc is no library of its own here") };
+    let named = ["libjvm.so", "libj9vm29.so"].map(|name| {
+        let copy = folder.path().join(name);
+        std::fs::copy(library, &copy).expect("copied");
+        copy.to_string_lossy().into_owned()
+    });
+    let script = "trap 'echo disturbed' QUIT; echo ready; read line; echo done";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).env("LD_PRELOAD", named.join(":"));
+    let mut program = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut printed = std::io::BufReader::new(program.stdout.take().expect("its output"));
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut printed, &mut line).expect("its first line");
+    let pid = program.id().to_string();
+    for command in ["attach", "watch"] {
+        let output = folder.path().join(command);
+        let done = finish(&mut memory_city(&[command, &pid, "-o", &output.to_string_lossy()]));
+        let said = text(&done.stderr);
+        assert!(done.status.code() == Some(1) && said.contains("runs on OpenJ9 (IBM Semeru)"), "{said}");
+        assert!(said.contains("with HotSpot") && !output.exists(), "{said}");
+    }
+    drop(program.stdin.take());
+    std::io::Read::read_to_string(&mut printed, &mut line).expect("the rest");
+    program.wait().expect("a status");
+    assert_eq!(line, "ready\ndone\n");
+}

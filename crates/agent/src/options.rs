@@ -3,6 +3,7 @@
 //! The same text comes through `-agentpath`, `JAVA_TOOL_OPTIONS` and attach. Characters that shells, the JVM or this list
 //! take for their own are written as `%` and two hexadecimal digits.
 
+use crate::units::OptionUnit;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -86,28 +87,29 @@ impl AgentOptions {
     /// # Errors
     /// A sentence that names the option, what it is and what it should be.
     pub fn parse(text: &str) -> Result<AgentOptions, String> {
+        use OptionUnit::{Bytes, Core, Millis, Number, Time};
         let mut options = AgentOptions::default();
         for part in text.split(',').filter(|p| !p.is_empty()) {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            let number = |least: u64, most: u64| match value.parse::<u64>() {
-                Ok(n) if (least..=most).contains(&n) => Ok(n),
-                _ => Err(format!("{key}={value:?} is no number from {least} to {most}")),
+            let number = |unit: OptionUnit, least: u64, most: u64| match unit.read(value) {
+                Some(n) if (least..=most).contains(&n) => Ok(n),
+                _ => Err(format!("{key}={value:?} is no number from {least} to {most}{}", unit.example())),
             };
             match key {
                 "folder" if value.is_empty() => return Err("folder= names no folder".into()),
                 "folder" => options.folder = decode(value)?,
-                "budget" => options.sampling = SamplingMode::Budget(number(100, 1_000_000)? as u32),
-                "interval" => options.sampling = SamplingMode::Every(number(1, 1 << 30)? as u32),
+                "budget" => options.sampling = SamplingMode::Budget(number(Core, 100, 1_000_000)? as u32),
+                "interval" => options.sampling = SamplingMode::Every(number(Bytes, 1, 1 << 30)? as u32),
                 "every-allocation" => options.sampling = SamplingMode::All,
-                "walks" => options.walks = number(0, 1 << 40)?,
-                "walk-share" => options.duty = number(1, 1 << 20)? as u32,
-                "max-size" => options.max_size = number(1 << 16, 1 << 50)?,
-                "histograms" => options.histograms = number(0, 1 << 40)?,
-                "followed" => options.followed = number(0, 10_000_000)? as u32,
-                "identity" => options.identity = number(0, 100_000_000)? as u32,
-                "queue" => options.queue = number(1, 1 << 24)? as u32,
+                "walks" => options.walks = number(Millis, 0, 1 << 40)?,
+                "walk-share" => options.duty = number(Time, 1, 1 << 20)? as u32,
+                "max-size" => options.max_size = number(Bytes, 1 << 16, 1 << 50)?,
+                "histograms" => options.histograms = number(Millis, 0, 1 << 40)?,
+                "followed" => options.followed = number(Number, 0, 10_000_000)? as u32,
+                "identity" => options.identity = number(Number, 0, 100_000_000)? as u32,
+                "queue" => options.queue = number(Number, 1, 1 << 24)? as u32,
                 "packages" => options.packages = decode(value)?.to_string_lossy().into_owned(),
-                "keep" => options.keep = Some(number(1, 900)? as u32),
+                "keep" => options.keep = Some(number(Number, 1, 900)? as u32),
                 "attached" => options.attached = true,
                 "stop" => options.stop = true,
                 _ => {
@@ -201,6 +203,7 @@ mod tests {
             ("folder=a%0", "%"),
             ("walks=-1", "walks"),
             ("keep=0", "keep"),
+            ("budget=2", "a share such as 2%"),
         ] {
             assert!(AgentOptions::parse(text).expect_err(text).contains(named), "{text}");
         }

@@ -8,6 +8,7 @@
 use crate::folder::{RecorderLock, WalkNote, WalkNumber};
 use crate::identity::{NumberedObject, NumberedObjects};
 use crate::live::Followed;
+use crate::place::DumpPlace;
 use crate::recording::AgentRecording;
 use crate::vm::Jni;
 use jni_sys::jobject;
@@ -335,8 +336,9 @@ pub(crate) fn walk(
     }
     let number = schedule.walks + 1;
     let file = WalkNote::dump(folder, number);
-    let Some(path) = file.to_str() else {
-        return WalkOutcome::Never("no walks: the name of the folder is no UTF-8".into());
+    let place = match DumpPlace::of(folder, number) {
+        Ok(place) => place,
+        Err(why) => return WalkOutcome::Never(format!("no walks: {why}")),
     };
     // Before anything is held: what is made between that and the dump has no sample in it.
     if let Err(why) = jni.prepare_dump() {
@@ -349,7 +351,8 @@ pub(crate) fn walk(
     samples.hold_all();
     // That has stopped the program too.
     let start = recording.now().saturating_sub(stopped);
-    let dumped = jni.dump_heap(path);
+    let dumped = jni.dump_heap(place.path());
+    drop(place);
     let end = recording.now();
     // Newer VMs put the dump together while the program goes on already.
     let stood_still = when_it_stood_still(recording, &file).map_or(end, |at| at.clamp(start, end));

@@ -1,17 +1,18 @@
 //! `attach`: records a program that runs, and leaves it as it was.
 
-use super::session::{ROUND, SaysEnd};
+use super::session::{ROUND, RecordingSession, SaysEnd};
 use super::{RecordingArgs, duration, jvms, library, words};
 use crate::cli::interrupt;
 use clap::Args;
 use memory_city::jvm::attach::AttachedJvm;
 use memory_city::jvm::leftovers;
 use memory_city::jvm::list::{RunningJvm, running, short_name};
+use memory_city::jvm::seen::{recorded_into, sees_same};
 use memory_city_agent::AgentOptions;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -37,17 +38,35 @@ pub struct AttachArgs {
 /// Attaches, follows, leaves.
 pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     let pid = jvms::choose(args.pid)?;
+    // A program that records itself needs nothing loaded: somebody who takes its walks.
+    if let Some(folder) = recorded_into(pid)
+        && let Some(session) = args.recording.joined(&folder, &name_of(pid), pid)
+    {
+        return join(&args, pid, session?, &folder);
+    }
     let library = library::find()?;
     let jvm = AttachedJvm::open(pid)?;
     jvm.can_load()?;
-    same_file(pid, &library)?;
-    let listed = running().into_iter().find(|j| j.pid == pid);
-    let name = listed.as_ref().map_or_else(|| short_name(""), RunningJvm::short_name);
+    if !sees_same(pid, &library) {
+        return Err(Error::Unusable {
+            what: format!("Process {pid} does not see {}: it runs in a container", library.display()),
+            remedy: "Run this command inside the container, with the library beside it".into(),
+        });
+    }
     // Asked before: a JVM that has had one says nothing of the next.
-    let warns = listed.is_some_and(|jvm| jvm.warns_of_agents());
+    let warns = running().into_iter().find(|j| j.pid == pid).is_some_and(|jvm| jvm.warns_of_agents());
+    let name = name_of(pid);
     let folder = args.recording.folder(&name)?;
     std::thread::spawn(leftovers::finish_forgotten);
-    let mut session = args.recording.session(&folder, &name)?;
+    let session = args.recording.session(&folder, &name, |lock| match sees_same(pid, lock) {
+        true => Ok(()),
+        false => Err(Error::Unusable {
+            what: format!("Process {pid} sees another folder at {} than this command", words::shown(&folder)),
+            remedy:
+                "Services have a /tmp of their own, and containers all folders: with --output name one that both see"
+                    .into(),
+        }),
+    })?;
     give_to_owner(pid, &folder);
     let options = AgentOptions { attached: true, ..args.recording.options(&folder) };
     if let Err(error) = jvm.load(&library, &options.text()) {
@@ -62,12 +81,36 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
             None => error,
         });
     }
-    let length = args.length.map_or_else(String::new, |most| format!("for {}, ", words::time_text(most)));
-    let end = format!("{length}until Ctrl+C, or until the program ends");
-    eprintln!("{}", words::begun(&format!("process {pid}"), &folder, &end));
+    eprintln!("{}", words::begun(&format!("process {pid}"), &folder, &until(&args)));
     if warns {
         eprintln!("{}", words::OF_AGENT_WARNING);
     }
+    // Its last walk waits for nobody: this returns when all is written.
+    let stop = || jvm.load(&library, &AgentOptions { stop: true, ..options.clone() }.text());
+    follow(&args, pid, session, stop, "and the program goes on")
+}
+
+/// Takes the walks of a program that records itself, as one in a container that was told to by its environment.
+fn join(args: &AttachArgs, pid: u32, session: RecordingSession, folder: &Path) -> Result<ExitCode> {
+    give_to_owner(pid, folder);
+    eprintln!("{}", words::joined(pid, folder, &until(args)));
+    follow(args, pid, session, || Ok(()), "and the program goes on, recorded without walks")
+}
+
+/// What ends it.
+fn until(args: &AttachArgs) -> String {
+    let length = args.length.map_or_else(String::new, |most| format!("for {}, ", words::time_text(most)));
+    format!("{length}until Ctrl+C, or until the program ends")
+}
+
+/// Looks after the recording until it is over, and then has the program `stop` it; `left` says what becomes of the program.
+fn follow(
+    args: &AttachArgs,
+    pid: u32,
+    mut session: RecordingSession,
+    stop: impl Fn() -> Result<()> + Sync,
+    left: &str,
+) -> Result<ExitCode> {
     let asked = Progress::new();
     if args.while_input {
         let asked = asked.clone();
@@ -86,12 +129,10 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
             }
             let over = args.length.filter(|most| started.elapsed() >= *most);
             if over.is_some() || asked.check().is_err() {
-                // Its last walk waits for nobody: this returns when all is written.
-                let stop = AgentOptions { stop: true, ..options.clone() };
-                jvm.load(&library, &stop.text())?;
+                stop()?;
                 let why = over
                     .map_or_else(|| "ended here".to_owned(), |most| format!("its {} are over", words::time_text(most)));
-                return Ok(Some(format!("{why}, and the program goes on")));
+                return Ok(Some(format!("{why}, {left}")));
             }
             std::thread::sleep(ROUND);
         }
@@ -121,25 +162,16 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A program in a container sees other files under the same names.
-fn same_file(pid: u32, library: &Path) -> Result<()> {
-    let inside = PathBuf::from(format!("/proc/{pid}/root{}", library.display()));
-    let id = |path: &Path| std::fs::metadata(path).map(|m| (m.dev(), m.ino()));
-    match (id(library), id(&inside)) {
-        (Ok(here), Ok(there)) if here == there => Ok(()),
-        _ => Err(Error::Unusable {
-            what: format!("Process {pid} does not see {}: it runs in a container", library.display()),
-            remedy: "Run this command inside the container, with the library beside it".into(),
-        }),
-    }
+/// What a program is called.
+fn name_of(pid: u32) -> String {
+    running().iter().find(|jvm| jvm.pid == pid).map_or_else(|| short_name(""), RunningJvm::short_name)
 }
 
-/// Root may attach to anybody's program, which must be able to write its trace.
+/// Root may attach to anybody's program, which must be able to write its trace, and to look at the lock.
 fn give_to_owner(pid: u32, folder: &Path) {
-    if let (Ok(process), Ok(own)) = (std::fs::metadata(format!("/proc/{pid}")), std::fs::metadata(folder))
-        && process.uid() != own.uid()
-    {
-        for path in [folder.to_owned(), folder.join(memory_city_agent::folder::LOCK)] {
+    let Ok(process) = std::fs::metadata(format!("/proc/{pid}")) else { return };
+    for path in [folder.to_owned(), folder.join(memory_city_agent::folder::LOCK)] {
+        if std::fs::metadata(&path).is_ok_and(|own| own.uid() != process.uid()) {
             let _ = std::os::unix::fs::chown(&path, Some(process.uid()), Some(process.gid()));
         }
     }

@@ -1,5 +1,6 @@
 //! `record`: starts a program with the recorder.
 
+use super::launched::LaunchedCommand;
 use super::session::{ROUND, RecordingSession, SaysEnd};
 use super::{RecordingArgs, library, words};
 use crate::cli::interrupt;
@@ -12,8 +13,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Command, ExitCode, ExitStatus};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// What the command line ends with when it is wrong.
@@ -55,7 +56,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
     let name = if is_java { name_of(arguments) } else { short_name(&program.to_string_lossy()) };
     let folder = args.recording.folder(&name)?;
     std::thread::spawn(leftovers::finish_forgotten);
-    let mut session = args.recording.session(&folder, &name)?;
+    let mut session = args.recording.session(&folder, &name, |_| Ok(()))?;
     let mut agent = OsString::from("-agentpath:");
     agent.push(&library);
     agent.push("=");
@@ -75,10 +76,11 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
         all.push(quote);
         command.env("JAVA_TOOL_OPTIONS", all);
     }
-    let child = command.args(arguments).spawn().map_err(|e| Error::io(Path::new(program), e));
-    let status = child.and_then(|child| {
+    interrupt::outlive_quit();
+    let launched = LaunchedCommand::start(command.args(arguments)).map_err(|e| Error::io(Path::new(program), e));
+    let status = launched.and_then(|command| {
         eprintln!("{}", words::begun(&name, &folder, "until the program ends; Ctrl+C ends it"));
-        follow(child, &mut session)
+        follow(command, &mut session)
     });
     // Also when the command could not be started: what the session made goes.
     let ended = session.end();
@@ -99,11 +101,15 @@ fn exit_code(status: ExitStatus) -> ExitCode {
     ExitCode::from(code.clamp(0, 255) as u8)
 }
 
-/// Looks after the recording until the program ends. Ctrl+C and SIGTERM are the program's: it is told, and decides.
-fn follow(child: Child, session: &mut RecordingSession) -> Result<ExitStatus> {
+/// Looks after the recording until the program ends, or what a launcher has left of it. Ctrl+C and SIGTERM are the program's: it is told,
+/// and decides.
+fn follow(command: LaunchedCommand, session: &mut RecordingSession) -> Result<ExitStatus> {
     let asked = Progress::new();
-    let child = Mutex::new(child);
+    let command = Mutex::new(command);
+    let command = || command.lock().unwrap_or_else(PoisonError::into_inner);
     let has_ended = AtomicBool::new(false);
+    // The process that is recorded; 0 while there is none.
+    let recorded = AtomicU32::new(0);
     // On a thread of its own: a large walk may just be read, and who stops a container waits for ten seconds.
     let tell = || {
         while !has_ended.load(Ordering::Relaxed) {
@@ -113,19 +119,17 @@ fn follow(child: Child, session: &mut RecordingSession) -> Result<ExitStatus> {
                     Some(129) => libc::SIGHUP,
                     _ => libc::SIGINT,
                 };
-                let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
-                if matches!(child.try_wait(), Ok(None)) {
-                    // SAFETY: no pointers; the child has not been waited for, and nobody does meanwhile, so the number is still its own.
-                    unsafe { libc::kill(child.id() as i32, signal) };
-                }
-                return;
+                // Again and again: a launcher that ends of it may leave a program that has not heard of it.
+                let program = Some(recorded.load(Ordering::Relaxed)).filter(|pid| *pid > 0);
+                command().tell(signal, program);
             }
             std::thread::sleep(ROUND);
         }
     };
-    let look = |session: &mut RecordingSession| {
-        let mut programs = 1;
+    let look = |session: &mut RecordingSession| -> Result<ExitStatus> {
+        let (mut programs, mut is_left) = (1, false);
         loop {
+            recorded.store(session.program().unwrap_or(0), Ordering::Relaxed);
             session.look();
             // A command may start several programs one after the other.
             match session.follow_next(programs + 1) {
@@ -136,11 +140,17 @@ fn follow(child: Child, session: &mut RecordingSession) -> Result<ExitStatus> {
                     eprintln!("memory-city: warning: {error}");
                 }
             }
-            match child.lock().unwrap_or_else(PoisonError::into_inner).try_wait() {
-                Ok(Some(status)) => return Ok(status),
-                Ok(None) => {}
-                Err(error) => return Err(Error::io(Path::new("the program"), error)),
+            let mut command = command();
+            if let Some(status) = command.status().map_err(|e| Error::io(Path::new("the program"), e))? {
+                if !command.goes_on(session.program()) {
+                    return Ok(status);
+                }
+                if !is_left {
+                    is_left = true;
+                    session.say(words::LEFT);
+                }
             }
+            drop(command);
             std::thread::sleep(ROUND);
         }
     };

@@ -12,7 +12,7 @@ use memory_city_agent::folder::{
     is_running, numbered, private_folder, tidy,
 };
 use memory_city_agent::{CLONES_AT_RISK, TakenSamples};
-use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_analysis::tabular::count_text;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ pub const ROUND: Duration = Duration::from_millis(50);
 const TOLD_EVERY: Duration = Duration::from_millis(500);
 /// How long the recorder has to finish after the program has ended: it may have been killed, then nothing comes.
 const LAST_WORD: Duration = Duration::from_millis(500);
+/// How long a walk that is on its way has when its program goes on without us.
+const LAST_DUMP: Duration = Duration::from_secs(20);
 
 /// Says that something has ended when it goes, however that ends: who waits for it on another thread waits for no longer.
 pub struct SaysEnd<'a>(pub &'a AtomicBool);
@@ -41,7 +43,8 @@ pub struct RecordingSession {
     wanted: PathBuf,
     plan: RecordingPlan,
     folder: PathBuf,
-    lock: RecorderLock,
+    /// Until it takes no more walks.
+    lock: Option<RecorderLock>,
     taker: WalkTaker,
     /// How many samples the program has taken, also when it has been killed.
     taken: Option<TakenSamples>,
@@ -51,6 +54,8 @@ pub struct RecordingSession {
     /// How it goes, in one line of the terminal; nothing where standard error is none.
     line: ProgressBar,
     made_folder: bool,
+    /// The program, where it has begun the recording by itself, and goes on with it when we leave.
+    joined: Option<u32>,
     live: Option<LiveCity>,
     /// Why it leaves the program, where it was this process that did.
     leaves: Option<String>,
@@ -88,22 +93,32 @@ impl RecordingSession {
             });
         }
         let lock = RecorderLock::take(folder).map_err(|e| Error::io(folder, e))?;
-        let taker = WalkTaker::new(folder, plan.most_bytes());
-        Ok(RecordingSession {
+        Ok(RecordingSession { made_folder, ..RecordingSession::of(folder, lock, plan) })
+    }
+
+    /// Takes the walks of a recording that `program` has begun by itself. `None` where another process does.
+    pub(super) fn join(folder: &Path, plan: RecordingPlan, program: u32) -> Option<RecordingSession> {
+        let lock = RecorderLock::take(folder).ok()?;
+        Some(RecordingSession { joined: Some(program), ..RecordingSession::of(folder, lock, plan) })
+    }
+
+    fn of(folder: &Path, lock: RecorderLock, plan: RecordingPlan) -> RecordingSession {
+        RecordingSession {
             wanted: folder.to_owned(),
             plan,
             _remembered: RememberedRecording::begin(folder),
             folder: folder.to_owned(),
-            lock,
-            taker,
+            lock: Some(lock),
+            taker: WalkTaker::new(folder, plan.most_bytes()),
             taken: None,
             told: None,
             told_first: None,
             line: status_line(),
-            made_folder,
+            made_folder: false,
+            joined: None,
             live: None,
             leaves: None,
-        })
+        }
     }
 
     /// Goes on with the next program of the command, where this one has ended and that one is being recorded: launchers start
@@ -120,18 +135,8 @@ impl RecordingSession {
         let lock = RecorderLock::take(&next).map_err(|e| Error::io(&next, e))?;
         let mut session = RecordingSession {
             wanted: self.wanted.clone(),
-            plan: self.plan,
-            _remembered: RememberedRecording::begin(&next),
-            taker: WalkTaker::new(&next, self.plan.most_bytes()),
-            folder: next,
-            lock,
-            taken: None,
-            told: None,
-            told_first: None,
-            line: status_line(),
-            made_folder: false,
             live: self.live.take(),
-            leaves: None,
+            ..RecordingSession::of(&next, lock, self.plan)
         };
         if let Some(city) = &session.live {
             city.turn_to(&session.folder);
@@ -162,6 +167,16 @@ impl RecordingSession {
         }
     }
 
+    /// The process that is recorded, while it runs.
+    pub fn program(&self) -> Option<u32> {
+        self.joined.or_else(|| claimed_by(&self.folder)).filter(|pid| is_running(*pid))
+    }
+
+    /// Says something beside the line that is rewritten.
+    pub fn say(&self, what: &str) {
+        self.line.suspend(|| eprintln!("{what}"));
+    }
+
     /// What the recorder inside says.
     pub fn status(&self) -> Option<AgentStatus> {
         AgentStatus::read(&self.folder)
@@ -182,7 +197,7 @@ impl RecordingSession {
             self.told = Some(Instant::now());
             if let Some(status) = self.status() {
                 self.tell_first(&status);
-                self.line.set_message(line(&status, &self.taker));
+                self.line.set_message(words::line(&status, &self.taker));
             }
         }
     }
@@ -192,7 +207,7 @@ impl RecordingSession {
         let first = [status.first_walk, status.first_takes];
         if status.first_walk > 0 && self.told_first != Some(first) {
             self.told_first = Some(first);
-            self.line.suspend(|| eprintln!("{}", words::of_first_walk(first)));
+            self.say(&words::of_first_walk(first));
         }
     }
 
@@ -221,6 +236,26 @@ impl RecordingSession {
         self.leaves = Some(why);
     }
 
+    /// Whether the program goes on with a recording that it has begun by itself.
+    fn goes_on_alone(&self) -> bool {
+        let records = self.status().is_some_and(|status| status.ended.is_empty());
+        records && self.joined.is_some() && self.program().is_some()
+    }
+
+    /// Takes no more walks. One that is on its way is waited for: its dump holds what the program holds, and nobody else takes it away.
+    fn let_go(&mut self) {
+        self.lock = None;
+        let since = Instant::now();
+        let is_on_its_way = || std::fs::read_dir(self.folder.join(WALKS)).is_ok_and(|mut left| left.next().is_some());
+        loop {
+            std::thread::sleep(ROUND);
+            self.taker.take(&Progress::new());
+            if !is_on_its_way() || since.elapsed() > LAST_DUMP {
+                break;
+            }
+        }
+    }
+
     /// The program has ended, or is left: takes what is still to come, and says what was recorded and how to open it.
     ///
     /// # Errors
@@ -228,25 +263,33 @@ impl RecordingSession {
     pub fn end(mut self) -> Result<()> {
         let since = Instant::now();
         self.find_taken();
+        let before = self.status();
+        let goes_on = self.goes_on_alone();
+        if goes_on {
+            self.let_go();
+        }
         // A program that ended in order has written all by now; one that was killed writes nothing more.
-        while self.status().is_some_and(|s| s.ended.is_empty()) && since.elapsed() < LAST_WORD {
+        while !goes_on && self.status().is_some_and(|s| s.ended.is_empty()) && since.elapsed() < LAST_WORD {
             std::thread::sleep(ROUND);
         }
         self.taker.take(&Progress::new());
-        let mut status = self.status();
-        let is_gone = !claimed_by(&self.folder).is_some_and(is_running);
+        // A program that ends just now tidies up, as nobody is there for it any more.
+        let mut status = self.status().or(before);
+        let is_gone = self.program().is_none();
         if let Some(status) = status.as_mut().filter(|status| status.ended.is_empty() && is_gone)
             && self.count_lost(status).is_none()
         {
             eprintln!("memory-city: warning: how many samples were lost when the program was killed is not known");
         }
-        let walks = self.folder.join(WALKS);
-        for left in std::fs::read_dir(&walks).into_iter().flatten().flatten() {
-            let _ = std::fs::remove_file(left.path());
+        if !goes_on {
+            let walks = self.folder.join(WALKS);
+            for left in std::fs::read_dir(&walks).into_iter().flatten().flatten() {
+                let _ = std::fs::remove_file(left.path());
+            }
+            tidy(&self.folder);
         }
-        tidy(&self.folder);
         self.line.finish_and_clear();
-        let Some(status) = status else {
+        let Some(mut status) = status else {
             if self.made_folder {
                 let _ = std::fs::remove_dir(&self.folder);
             }
@@ -255,12 +298,18 @@ impl RecordingSession {
                 remedy: "Its standard error may say why; record a command that starts `java`".into(),
             });
         };
-        let reason = match (&*status.ended, &self.leaves) {
+        if self.joined.is_some() {
+            // Of others it may have taken before nothing is known here.
+            status.walks = status.walks.min(self.taker.walks);
+        }
+        let reason: &str = match (&*status.ended, &self.leaves) {
+            ("", Some(why)) if goes_on => why,
+            ("", None) if goes_on => "the program goes on",
             ("", _) => "the program was killed",
             (ENDED_FROM_OUTSIDE, Some(why)) => why,
             (ended, _) => ended,
         };
-        eprintln!("{}", summary(&status, &self.taker, reason));
+        eprintln!("{}", words::summary(&status, &self.taker, reason));
         for missing in words::of_walks(&self.plan, &self.taker) {
             eprintln!("memory-city: warning: {missing}");
         }
@@ -292,7 +341,7 @@ impl RecordingSession {
             eprintln!(
                 "memory-city: warning: {} samples were lost: {}",
                 count_text(status.lost),
-                match status.ended.is_empty() {
+                match status.ended.is_empty() && !goes_on {
                     true => "they were not written yet when the program was killed",
                     false => "there was no room for them",
                 }
@@ -308,126 +357,11 @@ impl RecordingSession {
     }
 }
 
-/// The cost of recording so far, percent of a core.
-fn cost(status: &AgentStatus) -> f64 {
-    (status.sampling + status.own) as f64 / status.elapsed.max(1) as f64 * 100.0
-}
-
-fn seconds(micros: u64) -> String {
-    format!("{:.2} s", micros as f64 / 1e6)
-}
-
 /// A line that is rewritten in place, and never wider than the terminal: one that wraps would leave a trail.
 fn status_line() -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     match ProgressStyle::with_template("{wide_msg}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
-    }
-}
-
-/// What matters first: narrow terminals cut the end. Of a recording of hours all that belongs there is within 80 columns, and what comes
-/// behind it is for wider ones.
-fn line(status: &AgentStatus, taker: &WalkTaker) -> String {
-    format!(
-        "{} {} samples, {} live, {} walks{}, {} paused, {:.1} % CPU, {}; {} histograms, last walk {} objects",
-        clock(status.elapsed),
-        rounded(status.samples),
-        count_text(status.live),
-        count_text(status.walks),
-        match status.no_room {
-            0 => String::new(),
-            left_out => format!(" (disk full: {} left out)", count_text(left_out)),
-        },
-        match status.pauses {
-            micros if micros < 100_000_000 => seconds(micros),
-            micros => format!("{} s", micros / 1_000_000),
-        },
-        cost(status),
-        bytes_text(status.size + taker.bytes()),
-        count_text(status.histograms),
-        count_text(taker.objects),
-    )
-}
-
-/// A number that grows for ever in few letters: `99,999`, `1.23 M`.
-fn rounded(count: u64) -> String {
-    match count {
-        0..100_000 => count_text(count),
-        100_000..10_000_000 => format!("{:.2} M", count as f64 / 1e6),
-        10_000_000..1_000_000_000 => format!("{:.0} M", count as f64 / 1e6),
-        _ => format!("{:.1} G", count as f64 / 1e9),
-    }
-}
-
-fn clock(micros: u64) -> String {
-    let seconds = micros / 1_000_000;
-    format!("{}:{:02}", seconds / 60, seconds % 60)
-}
-
-fn summary(status: &AgentStatus, taker: &WalkTaker, reason: &str) -> String {
-    let walks = match (taker.walks, status.walks) {
-        (taken, walked) if taken >= walked => format!("{taken} walks"),
-        (taken, walked) => format!("{taken} of {walked} walks"),
-    };
-    // Within the bound older ones go.
-    let walks = match taker.kept() {
-        kept if kept < taker.walks => format!("{walks}, {kept} of them in the trace"),
-        _ => walks,
-    };
-    format!(
-        "Recorded for {}: {} samples ({} alive at the end), {} collections, {} class histograms, {walks}; the program stood still for {} and paid {:.1} % of \
-         a core; {}; {reason}.",
-        clock(status.elapsed),
-        count_text(status.samples),
-        count_text(status.live),
-        count_text(status.collections),
-        count_text(status.histograms),
-        seconds(status.pauses),
-        cost(status),
-        bytes_text(status.size + taker.bytes()),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_said_of_a_recording() {
-        let status = AgentStatus {
-            samples: 12_345,
-            live: 812,
-            walks: 3,
-            histograms: 7,
-            collections: 40,
-            pauses: 410_000,
-            sampling: 900_000,
-            own: 100_000,
-            elapsed: 63_000_000,
-            size: 3_000_000,
-            ..AgentStatus::default()
-        };
-        let taker = WalkTaker::new(Path::new("/nowhere"), 1 << 30);
-        insta::assert_snapshot!(format!(
-            "{}\n{}",
-            line(&status, &taker),
-            summary(&status, &taker, "the program ended")
-        ));
-        // Hours of a busy program, on the narrowest terminal that people have.
-        let long = AgentStatus {
-            samples: 7_654_321,
-            live: 48_000,
-            walks: 1440,
-            pauses: 361_234_567,
-            elapsed: 599 * 60_000_000,
-            size: 998_000_000,
-            ..status
-        };
-        let long = line(&long, &taker);
-        let told = long.split(';').next().expect("a part");
-        assert!(told.len() <= 80 && told.ends_with("998 MB"), "{told}: {}", told.len());
-        let texts = [99_999, 100_000, 1_234_567, 12_345_678, 2_345_678_901].map(rounded);
-        assert_eq!(texts, ["99,999", "0.10 M", "1.23 M", "12 M", "2.3 G"]);
     }
 }

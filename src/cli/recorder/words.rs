@@ -1,9 +1,10 @@
-//! What is said when a recording begins, and at its end of what it lacks and what to do about it.
+//! What is said when a recording begins, while it goes on, and at its end: what it has, what it lacks, and what to do about that.
 
 use super::RecordingPlan;
 use crate::cli::size_text;
 use memory_city::jvm::walks::WalkTaker;
-use memory_city_analysis::tabular::count_text;
+use memory_city_agent::folder::AgentStatus;
+use memory_city_analysis::tabular::{bytes_text, count_text};
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,9 +12,21 @@ use std::time::Duration;
 pub const OF_AGENT_WARNING: &str = "The program has a warning on its standard error now, as Java 21 and newer write it for every agent that is \
     loaded while they run; -XX:+EnableDynamicAgentLoading quiets it";
 
+/// The command has ended, and something in the background has not.
+pub const LEFT: &str = "The command has ended, and what it has started in the background goes on: so does the recording, until that ends; Ctrl+C \
+    ends both";
+
 /// Where the trace goes, and what ends the recording.
 pub fn begun(what: &str, folder: &Path, end: &str) -> String {
     format!("Recording {what} into {}: {end}", shown(folder))
+}
+
+/// The same of a recording that a program has begun by itself.
+pub fn joined(pid: u32, folder: &Path, end: &str) -> String {
+    format!(
+        "Process {pid} is being recorded already, into {}: its walks are taken, {end}. How it is recorded stays as it is",
+        shown(folder)
+    )
 }
 
 /// Why the first walk is not at once: when it may be and how long it might take, microseconds.
@@ -61,6 +74,79 @@ pub fn of_walks(plan: &RecordingPlan, taker: &WalkTaker) -> Vec<String> {
     all
 }
 
+/// The cost of recording so far, percent of a core.
+fn cost(status: &AgentStatus) -> f64 {
+    (status.sampling + status.own) as f64 / status.elapsed.max(1) as f64 * 100.0
+}
+
+fn seconds(micros: u64) -> String {
+    format!("{:.2} s", micros as f64 / 1e6)
+}
+
+/// What matters first: narrow terminals cut the end. Of a recording of hours all that belongs there is within 80 columns, and what comes
+/// behind it is for wider ones.
+pub fn line(status: &AgentStatus, taker: &WalkTaker) -> String {
+    format!(
+        "{} {} samples, {} live, {} walks{}, {} paused, {:.1} % CPU, {}; {} histograms, last walk {} objects",
+        clock(status.elapsed),
+        rounded(status.samples),
+        count_text(status.live),
+        count_text(status.walks),
+        match status.no_room {
+            0 => String::new(),
+            left_out => format!(" (disk full: {} left out)", count_text(left_out)),
+        },
+        match status.pauses {
+            micros if micros < 100_000_000 => seconds(micros),
+            micros => format!("{} s", micros / 1_000_000),
+        },
+        cost(status),
+        bytes_text(status.size + taker.bytes()),
+        count_text(status.histograms),
+        count_text(taker.objects),
+    )
+}
+
+/// A number that grows for ever in few letters: `99,999`, `1.23 M`.
+fn rounded(count: u64) -> String {
+    match count {
+        0..100_000 => count_text(count),
+        100_000..10_000_000 => format!("{:.2} M", count as f64 / 1e6),
+        10_000_000..1_000_000_000 => format!("{:.0} M", count as f64 / 1e6),
+        _ => format!("{:.1} G", count as f64 / 1e9),
+    }
+}
+
+fn clock(micros: u64) -> String {
+    let seconds = micros / 1_000_000;
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+/// What was recorded, in one sentence.
+pub fn summary(status: &AgentStatus, taker: &WalkTaker, reason: &str) -> String {
+    let walks = match (taker.walks, status.walks) {
+        (taken, walked) if taken >= walked => format!("{taken} walks"),
+        (taken, walked) => format!("{taken} of {walked} walks"),
+    };
+    // Within the bound older ones go.
+    let walks = match taker.kept() {
+        kept if kept < taker.walks => format!("{walks}, {kept} of them in the trace"),
+        _ => walks,
+    };
+    format!(
+        "Recorded for {}: {} samples ({} alive at the end), {} collections, {} class histograms, {walks}; the program stood still for {} and paid {:.1} % of \
+         a core; {}; {reason}.",
+        clock(status.elapsed),
+        count_text(status.samples),
+        count_text(status.live),
+        count_text(status.collections),
+        count_text(status.histograms),
+        seconds(status.pauses),
+        cost(status),
+        bytes_text(status.size + taker.bytes()),
+    )
+}
+
 /// A path as it can be typed, short where it is below the working folder.
 pub fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
@@ -82,7 +168,45 @@ mod tests {
     use super::*;
 
     fn plan() -> RecordingPlan {
-        RecordingPlan { max_size: 100_000_000, walks: Some((Duration::from_secs(90), 2.5)) }
+        RecordingPlan { max_size: 100_000_000, takes_walks: true, walks: Some((Duration::from_secs(90), 2.5)) }
+    }
+
+    #[test]
+    fn what_is_said_of_a_recording() {
+        let status = AgentStatus {
+            samples: 12_345,
+            live: 812,
+            walks: 3,
+            histograms: 7,
+            collections: 40,
+            pauses: 410_000,
+            sampling: 900_000,
+            own: 100_000,
+            elapsed: 63_000_000,
+            size: 3_000_000,
+            ..AgentStatus::default()
+        };
+        let taker = WalkTaker::new(Path::new("/nowhere"), 1 << 30);
+        insta::assert_snapshot!(format!(
+            "{}\n{}",
+            line(&status, &taker),
+            summary(&status, &taker, "the program ended")
+        ));
+        // Hours of a busy program, on the narrowest terminal that people have.
+        let long = AgentStatus {
+            samples: 7_654_321,
+            live: 48_000,
+            walks: 1440,
+            pauses: 361_234_567,
+            elapsed: 599 * 60_000_000,
+            size: 998_000_000,
+            ..status
+        };
+        let long = line(&long, &taker);
+        let told = long.split(';').next().expect("a part");
+        assert!(told.len() <= 80 && told.ends_with("998 MB"), "{told}: {}", told.len());
+        let texts = [99_999, 100_000, 1_234_567, 12_345_678, 2_345_678_901].map(rounded);
+        assert_eq!(texts, ["99,999", "0.10 M", "1.23 M", "12 M", "2.3 G"]);
     }
 
     #[test]
@@ -95,7 +219,7 @@ mod tests {
         let said = [(2, 2, 0, 0), (1, 1, 0, 0), (5, 1, 0, 30_000_000), (1, 1, 3, 60_000_000), (0, 0, 1, 60_000_000)]
             .map(|(walks, kept, too_large, needs)| of_walks(&plan(), &taker(walks, kept, too_large, needs)).join("\n"));
         insta::assert_snapshot!(said.join("\n---\n"));
-        let none = RecordingPlan { walks: None, ..plan() };
+        let none = RecordingPlan { takes_walks: false, walks: None, ..plan() };
         assert_eq!(of_walks(&none, &taker(1, 1, 0, 0)), [""; 0], "nobody asked for walks");
     }
 

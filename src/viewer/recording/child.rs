@@ -4,6 +4,7 @@
 //! finishes the trace, in its own time.
 
 use crate::jvm::list::RunningJvm;
+use crate::jvm::seen::recorded_into;
 use crate::viewer::job::Job;
 use crate::viewer::live::WindowWaker;
 use memory_city_agent::folder::AgentStatus;
@@ -54,6 +55,9 @@ impl RecorderChild {
         let (its_input, input) = std::io::pipe().map_err(|error| format!("It cannot be recorded: {error}"))?;
         let status = Arc::new(Mutex::new(None));
         let (pid, shared, into) = (jvm.pid, Arc::clone(&status), folder.clone());
+        // A program that records itself has a folder already, and its walks go there.
+        let folder = recorded_into(pid).unwrap_or(folder);
+        let trace = folder.clone();
         let job = Job::start(move |_| {
             let program = std::env::current_exe().map_err(|error| format!("This program is not found: {error}"))?;
             let mut command = Command::new(program);
@@ -67,7 +71,7 @@ impl RecorderChild {
                 command.env("MEMORY_CITY_LIVE_TOKEN", token);
             }
             command.stdin(its_input).stdout(Stdio::null()).stderr(Stdio::piped());
-            let ended = follow(command, &into, &shared, &waker);
+            let ended = follow(command, &trace, &shared, &waker);
             waker.wake();
             ended
         });

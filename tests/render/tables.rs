@@ -76,7 +76,8 @@ fn a_comparison_without_a_window_has_both_runs() {
     let folder = &sample()[0];
     let dump = |n: u32| folder.join(format!("person-leak-{n:02}.hprof.gz"));
     let wish = CompareWish::Run { data: vec![dump(16)], align: "end".into(), at: 0 };
-    let draft = open_compared(&[dump(1)], (Some(&wish), None), &settings, &preparations, &Progress::new()).expect("both");
+    let draft =
+        open_compared(&[dump(1)], (Some(&wish), None), &settings, &preparations, &Progress::new()).expect("both");
     let timeline = draft.source.timeline().clone();
     assert_eq!(timeline.times(), 2);
     let mut studio = Studio::new(SIZE, 1).expect("a renderer");

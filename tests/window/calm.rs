@@ -251,6 +251,7 @@ fn the_window_fits_small_screens_and_comes_back_as_it_was_left() {
     session.focus();
     session.key("Tab");
     session.expect("panels: shown");
+    session.rest();
     let mut session = session.restart(&["open", &*sample], &environment);
     session.expect("panels: shown");
 }

@@ -115,11 +115,12 @@ fn bookmarks_notes_and_the_camera_come_back_to_the_letter() {
 
     // So they are without any view file, of the same data alone.
     let sample = sample();
-    let mut session = session.restart(&["open", &*sample], &environment);
+    let mut session = session.restart(&["open", &*sample, "--grouping", "type"], &environment);
     session.expect("remembered: 1 marks, 1 bookmarks");
     session.expect("leak: ");
     session.focus();
     session.rest();
+    session.point(WIDTH / 2, 23);
     back(&mut session, "85-remembered");
     let fourth = saved_view(&mut session, &folder.path().join("fourth.mcview"));
     assert_eq!((&fourth["bookmarks"], &fourth["marks"]), (&first["bookmarks"], &first["marks"]));

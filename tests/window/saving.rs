@@ -67,7 +67,7 @@ fn what_is_saved_can_be_read_again() {
     save(&mut session, &page, None);
     let html = std::fs::read_to_string(&page).expect("the page");
     assert!(html.contains("<!doctype html>") || html.contains("<!DOCTYPE html>"), "{:.200}", html);
-    assert!(html.contains("Person") && html.len() > 100_000, "{} bytes", html.len());
+    assert!(html.contains("person-leak") && html.len() > 100_000, "{} bytes", html.len());
 
     // In the lower left it says what its colours mean.
     let legend = image::imageops::crop_imm(&clear, 0, h - 60, 200.min(w), 60).to_image();

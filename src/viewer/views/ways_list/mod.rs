@@ -181,7 +181,7 @@ fn head(ui: &mut egui::Ui, tools: &mut WayTools<'_>) {
         if response.hovered() {
             tools.selection.pointed = Some(node);
         }
-        if response.on_hover_text(theme::told_path(&tools.timeline, node)).clicked() {
+        if response.on_hover_text(theme::told_path(tools.timeline, node)).clicked() {
             tools.selection.select(tools.timeline, node);
         }
     }

@@ -225,7 +225,7 @@ fn explained(ui: &mut egui::Ui, tools: &WayTools<'_>, found: &FoundWays, row: Wa
                 ui.label(format!("{} more objects of types on the way lie between", count_text(step.again)));
             }
             if let Some(node) = step.node {
-                ui.label(quiet(theme::told_path(&tools.timeline, node)));
+                ui.label(quiet(theme::told_path(tools.timeline, node)));
             }
         }
         WayRow::Root(at, root) => {

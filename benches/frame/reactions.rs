@@ -7,6 +7,7 @@ use glam::Vec3;
 use memory_city::viewer::capture::Studio;
 use memory_city::viewer::clock::Clock;
 use memory_city::viewer::document::{Arrival, Draft};
+use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::selection::{MarkNote, Marks, Selection};
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views::{self, CameraRig, City, Shown};
@@ -20,6 +21,9 @@ const NAIVE_PICK: f64 = 8.1;
 const NAIVE_STEP: f64 = 87.0;
 /// And so many for a frame of the sky.
 const NOTHING: f64 = 9.0;
+/// Buildings of a city in which a hand's movement takes what it takes in any: other panels are drawn, on a GPU that is a processor for some
+/// milliseconds. What it takes more in a large one is what the aim is about.
+const FEW: usize = 100;
 
 /// What a large city takes to say what is under the mouse, and to show another time.
 pub fn reactions(studio: &mut Studio, buildings: usize, aims: &mut Aims) {
@@ -30,10 +34,17 @@ pub fn reactions(studio: &mut Studio, buildings: usize, aims: &mut Aims) {
         labels: false,
         ..Settings::default()
     };
-    let source = source(buildings, 4, &settings);
-    let preparations = views::preparations(&settings);
-    studio.show(Draft::new("bench".into(), source, None, &settings, &preparations, Arrival::Opened));
-    (0..4).for_each(|_| studio.frame());
+    // With all panels, as in a window.
+    *studio.app().world_mut().resource_mut::<PanelState>() = PanelState::default();
+    let few = {
+        show(studio, FEW, &settings);
+        let city = studio.app().world().resource::<Shown>().0.as_ref();
+        let Some((timeline, nodes)) = city.map(|city| (Arc::clone(&city.timeline), city.growing.clone())) else {
+            return;
+        };
+        answers(studio, &timeline, &nodes, (FEW, None), &mut Aims::default())
+    };
+    show(studio, buildings, &settings);
     println!(
         "\n| a city of {buildings} buildings | least (ms) | processor (ms) | on one core alone (ms) | the naive way (ms) | ratio |\n|---|---|---|---|---|---|"
     );
@@ -128,7 +139,14 @@ pub fn reactions(studio: &mut Studio, buildings: usize, aims: &mut Aims) {
     }
     println!("| a time that was shown before | {:.4} | | | | |", least(|| drop(city.states(1))));
     let (timeline, nodes) = (Arc::clone(&city.timeline), city.growing.clone());
-    answers(studio, &timeline, &nodes, aims);
+    answers(studio, &timeline, &nodes, (buildings, Some(&few)), aims);
+}
+
+fn show(studio: &mut Studio, buildings: usize, settings: &Settings) {
+    let source = source(buildings, 4, settings);
+    let preparations = views::preparations(settings);
+    studio.show(Draft::new("bench".into(), source, None, settings, &preparations, Arrival::Opened));
+    (0..4).for_each(|_| studio.frame());
 }
 
 /// What somebody does for the so-manieth time.
@@ -140,7 +158,14 @@ const PAIRS: usize = 60;
 /// By how much a frame takes longer in which the mouse, the selection, marks or time come to be elsewhere than the one before it, in which
 /// nothing happens: pair by pair. The camera looks into the sky and turns a little in both, so all of the picture is drawn in both, what of the
 /// city is new goes to the GPU, and nothing of it is drawn. What is found behind frames (references, allocation sites) is waited for in between.
-fn answers(studio: &mut Studio, timeline: &Timeline, nodes: &[NodeId], aims: &mut Aims) {
+/// Returns by how much, row by row; `few` is the same of a small city, beside which aims are held.
+fn answers(
+    studio: &mut Studio,
+    timeline: &Timeline,
+    nodes: &[NodeId],
+    (buildings, few): (usize, Option<&[f64]>),
+    aims: &mut Aims,
+) -> Vec<f64> {
     let mut rig = studio.app().world_mut().resource_mut::<CameraRig>();
     let mut pose = rig.pose;
     pose.pitch = 1.2;
@@ -173,7 +198,7 @@ fn answers(studio: &mut Studio, timeline: &Timeline, nodes: &[NodeId], aims: &mu
         (likely(clock), likely(work), median(nothing))
     };
     println!(
-        "\n| a frame of it that shows the sky, in which | longer by (ms, with 95 %) | processor (ms, with 95 %) | a frame in which nothing happens (ms) |\n|---|---|---|---|"
+        "\n| a city of {buildings}: a frame that shows the sky, in which | longer by (ms, with 95 %) | processor (ms, with 95 %) | a frame in which nothing happens (ms) | more than in a city of {FEW} |\n|---|---|---|---|---|"
     );
     let node = |i: usize| nodes[i % nodes.len().clamp(1, 50)];
     // From the one to the other: shown before, so that what is measured is what comes besides the states.
@@ -196,18 +221,20 @@ fn answers(studio: &mut Studio, timeline: &Timeline, nodes: &[NodeId], aims: &mu
         ("a time comes that was shown before, 1 % changed", None, &mut |world, i| time(world, 1, i)),
         ("a time comes that was shown before, all changed", None, &mut |world, i| time(world, 2, i)),
     ];
-    let mut control = 0.0;
+    let mut all = Vec::new();
     for (i, (what, most, change)) in changes.into_iter().enumerate() {
         let (clock, work, nothing) = taken(change);
         let text = |(median, low, high): (f64, f64, f64)| format!("{median:+.2} ({low:+.2} to {high:+.2})");
-        println!("| {what} | {} | {} | {nothing:.2} |", text(clock), text(work));
-        // What the second of two equal frames takes longer.
-        control = if i == 0 { clock.0 } else { control };
-        if let Some(most) = most {
+        let more = few.map(|few| clock.0 - few[i]);
+        let told = more.map_or(String::new(), |more| format!("{more:+.2}"));
+        println!("| {what} | {} | {} | {nothing:.2} | {told} |", text(clock), text(work));
+        if let Some((most, more)) = most.zip(more) {
             let slower = (nothing / NOTHING).max(1.0);
-            aims.most(&format!("{what}, ms by the clock"), clock.0 - control, most * slower);
+            aims.most(&format!("{what}, ms by the clock more than in a city of {FEW}"), more, most * slower);
         }
+        all.push(clock.0);
     }
+    all
 }
 
 /// The median, and between which values it is in 95 of 100 cases, by the ranks of a sign test.

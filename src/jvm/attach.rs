@@ -7,8 +7,10 @@ use super::process::{self, has_signal, inner_pid};
 use memory_city_agent::folder::is_musl;
 use memory_city_agent::perfdata::{PerfData, perf_files};
 use memory_city_heap::error::{Error, Result};
+use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -233,7 +235,14 @@ fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Re
     }
     let owner = std::fs::metadata(process).map(|m| (m.uid(), m.gid())).unwrap_or_default();
     let name = format!(".attach_pid{inner}");
-    let places = [process.join("cwd").join(&name), process.join("root/tmp").join(&name)];
+    // By descriptors: where the process ends meanwhile its own ways to them are gone, and the file would stay.
+    let open = |folder: &str| {
+        let flags = libc::O_PATH | libc::O_DIRECTORY;
+        std::fs::OpenOptions::new().read(true).custom_flags(flags).open(process.join(folder)).ok()
+    };
+    let folders: Vec<File> = ["cwd", "root/tmp"].into_iter().filter_map(open).collect();
+    let in_folder = |folder: &File| PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(&name);
+    let places: Vec<PathBuf> = folders.iter().map(in_folder).collect();
     let made = places.iter().find(|place| {
         let made = std::fs::OpenOptions::new().write(true).create_new(true).open(place);
         // The JVM wants to see its own user there.
@@ -253,7 +262,7 @@ fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Re
         if is_listened_to(socket) {
             break true;
         }
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > PATIENCE || !process.exists() {
             break false;
         }
         if asks(asked, Instant::now(), began) {
@@ -294,6 +303,24 @@ mod tests {
         assert!(is_listened_to(&socket));
         drop(listener);
         assert!(is_socket(&socket) && !is_listened_to(&socket), "it is there, and nobody listens");
+    }
+
+    /// A program that ends while it is woken leaves nothing of that in its working folder, and nobody waits for it.
+    #[test]
+    fn who_ends_meanwhile_leaves_no_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut program = std::process::Command::new("bash");
+        program.args(["-c", "trap : QUIT; echo; for i in $(seq 40); do sleep 0.05; done"]).current_dir(&folder);
+        let mut program = program.stdout(std::process::Stdio::piped()).spawn().expect("bash");
+        program.stdout.as_mut().expect("its output").read_exact(&mut [0]).expect("it catches the signal");
+        let (pid, process) = (program.id(), PathBuf::from(format!("/proc/{}", program.id())));
+        let status = std::fs::read_to_string(process.join("status")).expect("its state");
+        let ended = std::thread::spawn(move || program.wait());
+        let began = Instant::now();
+        wake(pid, pid, &process, &folder.path().join("none"), &status).expect_err("it never listens");
+        assert!(began.elapsed() < PATIENCE - Duration::from_secs(3), "{:?}", began.elapsed());
+        ended.join().expect("no panic").expect("it has ended");
+        assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 0);
     }
 
     #[test]

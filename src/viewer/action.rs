@@ -348,7 +348,7 @@ pub const BINDINGS: &[Binding] = &[
         Action::Save,
         &[KeyCode::F12],
         "Ctrl+F12",
-        "Save what is shown as picture, view file, table or 3D scene",
+        "Save what is shown as picture, page, view file, table or 3D scene",
     )),
     shift(control(bind(
         Action::ExportCsv,

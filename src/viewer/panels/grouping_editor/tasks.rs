@@ -73,6 +73,11 @@ pub fn show(ui: &mut Ui, page: &mut TaskPage, tools: &mut EditorTools<'_>) {
         (all(&mut registry.tasks()), all(&mut registry.saved()), all(&mut registry.plain()))
     };
     egui::ScrollArea::vertical().auto_shrink([false, false]).show(ui, |ui| {
+        // What somebody has made is at hand; where there is nothing yet the tasks are.
+        if !saved.is_empty() {
+            saved_section(ui, page, &saved, tools);
+            ui.add_space(8.0);
+        }
         theme::heading(ui, "WHAT DO YOU WANT TO FIND OUT?");
         grid(ui, "tasks", &tasks, |ui, task| {
             let (title, _) = task.title.split_once(": ").unwrap_or((task.title.as_str(), ""));
@@ -80,31 +85,38 @@ pub fn show(ui: &mut Ui, page: &mut TaskPage, tools: &mut EditorTools<'_>) {
         });
         bloat_card(ui, tools);
         ui.add_space(8.0);
-        theme::heading(ui, "SAVED BY YOU");
-        if let Err(why) = page.store() {
-            widgets::lines(ui, RichText::new(why.as_str()).size(12.0).color(theme::WARNING));
-        }
         if saved.is_empty() {
-            let hint =
-                "Nothing yet. Save… below keeps a grouping under a name, here and for --grouping on the command line";
-            widgets::lines(ui, RichText::new(hint).size(12.0).color(theme::QUIET));
+            saved_section(ui, page, &saved, tools);
         }
-        let mut places = Vec::new();
-        grid(ui, "saved", &saved, |ui, one| {
-            let top = ui.cursor().min;
-            saved_card(ui, page, one, tools);
-            places.push(format!("{} {:.0},{:.0}", one.id, top.x + 30.0, top.y + 18.0));
-        });
-        let places = places.join("; ");
-        if places != page.logged {
-            tracing::debug!("saved groupings at [{places}]");
-            page.logged = places;
-        }
-        broken(ui, page, &saved, tools);
         ui.add_space(8.0);
         theme::heading(ui, "BY WHAT THEY ARE");
         grid(ui, "others", &others, |ui, other| named(ui, other, &other.title, tools, |_, _| ()));
     });
+}
+
+/// Groupings that a person has saved.
+fn saved_section(ui: &mut Ui, page: &mut TaskPage, saved: &[Arc<Grouping>], tools: &mut EditorTools<'_>) {
+    theme::heading(ui, "SAVED BY YOU");
+    if let Err(why) = page.store() {
+        widgets::lines(ui, RichText::new(why.as_str()).size(12.0).color(theme::WARNING));
+    }
+    if saved.is_empty() {
+        let hint =
+            "Nothing yet. Save… below keeps a grouping under a name, here and for --grouping on the command line";
+        widgets::lines(ui, RichText::new(hint).size(12.0).color(theme::QUIET));
+    }
+    let mut places = Vec::new();
+    grid(ui, "saved", saved, |ui, one| {
+        let top = ui.cursor().min;
+        saved_card(ui, page, one, tools);
+        places.push(format!("{} {:.0},{:.0}", one.id, top.x + 30.0, top.y + 18.0));
+    });
+    let places = places.join("; ");
+    if places != page.logged {
+        tracing::debug!("saved groupings at [{places}]");
+        page.logged = places;
+    }
+    broken(ui, page, saved, tools);
 }
 
 /// The task that takes a script, which becomes one of the person's own.

@@ -16,7 +16,7 @@ pub const FORMAT: &str = "memory-city view";
 /// The version of the format.
 pub const VERSION: u32 = 1;
 /// No view file is larger.
-pub const MOST_BYTES: u64 = 4 << 20;
+const MOST_BYTES: u64 = 4 << 20;
 
 /// A view, as far as a page can show it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -59,28 +59,7 @@ impl SavedView {
     /// # Errors
     /// When it cannot be read, or is none.
     pub fn read(path: &Path) -> Result<SavedView> {
-        let wrong = |found: String| Error::Format {
-            path: path.to_path_buf(),
-            offset: None,
-            found,
-            expected: format!("a view file of version {VERSION}"),
-            remedy: "Save the view again with this version, or name the data itself".into(),
-        };
-        let length = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
-        if length > MOST_BYTES {
-            return Err(wrong(format!("{length} bytes")));
-        }
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        let mut view: SavedView = serde_json::from_slice(&bytes).map_err(|e| wrong(e.to_string()))?;
-        if (view.format.as_str(), view.version) != (FORMAT, VERSION) {
-            return Err(wrong(format!("{:?}, version {}", view.format, view.version)));
-        }
-        if view.data.is_empty() {
-            return Err(wrong("no data".to_owned()));
-        }
-        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        view.data = view.data.iter().map(|data| folder.join(data)).collect();
-        Ok(view)
+        read(path)
     }
 
     /// See [`make_known`].
@@ -89,6 +68,52 @@ impl SavedView {
     /// Those of [`make_known`].
     pub fn make_known(&self, path: &Path) -> Result<()> {
         make_known(&self.classifiers, self.packages.as_deref(), path)
+    }
+}
+
+/// What every view file says, whoever reads how much of the rest.
+pub trait ViewHead: serde::de::DeserializeOwned {
+    /// Format, version, and what is opened.
+    fn head(&mut self) -> (&str, u32, &mut Vec<PathBuf>);
+}
+
+impl ViewHead for SavedView {
+    fn head(&mut self) -> (&str, u32, &mut Vec<PathBuf>) {
+        (&self.format, self.version, &mut self.data)
+    }
+}
+
+/// Reads a view file, as much of it as `V` has. Its data is named as it is to be opened from the working folder.
+///
+/// # Errors
+/// When it cannot be read, or is none: says where and what.
+pub fn read<V: ViewHead>(path: &Path) -> Result<V> {
+    let length = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+    if length > MOST_BYTES {
+        return Err(wrong(path, format!("{length} bytes")));
+    }
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let mut view: V = serde_json::from_slice(&bytes).map_err(|e| wrong(path, e.to_string()))?;
+    let (format, version, data) = view.head();
+    if (format, version) != (FORMAT, VERSION) {
+        return Err(wrong(path, format!("{format:?}, version {version}")));
+    }
+    if data.is_empty() {
+        return Err(wrong(path, "no data".to_owned()));
+    }
+    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    data.iter_mut().for_each(|data| *data = folder.join(&*data));
+    Ok(view)
+}
+
+/// What is no view file, and why.
+pub fn wrong(path: &Path, found: String) -> Error {
+    Error::Format {
+        path: path.to_path_buf(),
+        offset: None,
+        found,
+        expected: format!("a view file of version {VERSION}"),
+        remedy: "Save the view again with this version, or open the data itself".into(),
     }
 }
 

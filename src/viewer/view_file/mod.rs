@@ -14,7 +14,7 @@ use super::selection::{MarkNote, Marks, Selection, SharedFilter};
 use super::settings::{PartKey, Settings};
 use super::views::{CameraRig, CityPane};
 use super::ways::{KeptWays, Ways};
-use crate::saved_view::{self, FORMAT, MOST_BYTES, VERSION};
+use crate::saved_view::{self, FORMAT, VERSION};
 use bevy::prelude::*;
 use memory_city_analysis::group::{self, Grouping};
 use memory_city_heap::error::{Error, Result};
@@ -235,30 +235,11 @@ impl ViewFile {
     /// # Errors
     /// When it cannot be read, or is none: says where and what.
     pub fn read(path: &Path) -> Result<ViewFile> {
-        let wrong = |found: String| Error::Format {
-            path: path.to_path_buf(),
-            offset: None,
-            found,
-            expected: format!("a view file of version {VERSION}"),
-            remedy: "Save the view again with this version, or open the data itself".into(),
-        };
-        let length = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
-        if length > MOST_BYTES {
-            return Err(wrong(format!("{length} bytes")));
-        }
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        let mut view: ViewFile = serde_json::from_slice(&bytes).map_err(|e| wrong(e.to_string()))?;
-        if (view.format.as_str(), view.version) != (FORMAT, VERSION) {
-            return Err(wrong(format!("{:?}, version {}", view.format, view.version)));
-        }
-        if view.data.is_empty() {
-            return Err(wrong("no data".to_owned()));
-        }
+        let mut view: ViewFile = saved_view::read(path)?;
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        view.data = view.data.iter().map(|data| folder.join(data)).collect();
         match &mut view.compare {
             Some(CompareWish::Run { data, .. }) if data.is_empty() => {
-                return Err(wrong("a comparison without data".to_owned()));
+                return Err(saved_view::wrong(path, "a comparison without data".to_owned()));
             }
             Some(CompareWish::Run { data, .. }) => data.iter_mut().for_each(|path| *path = folder.join(&path)),
             Some(CompareWish::Times { .. }) | None => {}
@@ -290,6 +271,12 @@ fn counted((from, to): (usize, usize)) -> (usize, usize) {
 
 fn from_0((from, to): (usize, usize)) -> (usize, usize) {
     (from.saturating_sub(1), to.saturating_sub(1))
+}
+
+impl saved_view::ViewHead for ViewFile {
+    fn head(&mut self) -> (&str, u32, &mut Vec<PathBuf>) {
+        (&self.format, self.version, &mut self.data)
+    }
 }
 
 /// A view that is on its way: its data is being opened.

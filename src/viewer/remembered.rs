@@ -1,7 +1,7 @@
 //! Marks and bookmarks of before: they are there again when the same data is opened.
 //!
-//! One file beside the settings, by the paths that were opened, put in place at once and read with suspicion. What was opened longest
-//! ago goes when there is too much. A view file brings its own, to which these come.
+//! One file beside the settings, by the paths that were opened, put in place at once and read with suspicion. What nobody has said
+//! anything new of for longest goes when there is too much. A view file brings its own, to which these come.
 
 use super::bookmarks::{Bookmark, Bookmarks};
 use super::document::{Closed, Document, Opened};
@@ -53,7 +53,7 @@ fn file() -> Option<PathBuf> {
     crate::config::folder().map(|folder| folder.join(FILE))
 }
 
-/// Those used last come last.
+/// Those of which something was said last come last.
 fn read(path: &Path) -> Result<Vec<Remembered>, String> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -175,7 +175,7 @@ mod tests {
         for one in [of("/a", "first"), of("/b", "other"), of("/a", "again")] {
             remember(&path, &one).expect("written");
         }
-        assert_eq!(read(&path), Ok(vec![of("/b", "other"), of("/a", "again")]), "used last comes last");
+        assert_eq!(read(&path), Ok(vec![of("/b", "other"), of("/a", "again")]), "what was said last comes last");
         remember(&path, &Remembered { paths: vec!["/a".into()], ..Remembered::default() }).expect("written");
         assert_eq!(read(&path), Ok(vec![of("/b", "other")]), "nothing is said of it any more");
         for i in 0..MOST_INPUTS {

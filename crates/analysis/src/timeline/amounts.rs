@@ -61,11 +61,13 @@ impl AmountLog {
     #[inline]
     fn last_until(&self, t: usize, node: NodeId) -> Option<usize> {
         let changes = self.changes_of(node);
-        match &self.times {
-            NumberColumn::Two(times) => last_until(times, changes, t),
-            NumberColumn::Four(times) => last_until(times, changes, t),
-            NumberColumn::Eight(times) => last_until(times, changes, t),
-        }
+        let (start, t) = (changes.start, t as u64);
+        let found = match &self.times {
+            NumberColumn::Two(times) => last_until(&times[changes], t),
+            NumberColumn::Four(times) => last_until(&times[changes], t),
+            NumberColumn::Eight(times) => last_until(&times[changes], t),
+        };
+        found.map(|at| start + at)
     }
 
     /// Objects and bytes of a node at time `t`.
@@ -89,13 +91,14 @@ impl AmountLog {
         (self.last_until(t, node).map_or(0, |at| column.get(at)), first)
     }
 
-    /// The same for many nodes at once, in their order: `found` is told what each has. They lie all over the memory: some are on their way while others are looked at.
-    pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, found: impl FnMut(u64, u64)) {
+    /// The same for many nodes at once, in their order, into columns of as many. They lie all over the memory: some are on their way while
+    /// others are looked at.
+    pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, into: (&mut [u64], &mut [u64])) {
         let column = self.column(metric);
         match &self.times {
-            NumberColumn::Two(times) => self.find_by(times, column, t, nodes, found),
-            NumberColumn::Four(times) => self.find_by(times, column, t, nodes, found),
-            NumberColumn::Eight(times) => self.find_by(times, column, t, nodes, found),
+            NumberColumn::Two(times) => self.find_by(times, column, t, nodes, into),
+            NumberColumn::Four(times) => self.find_by(times, column, t, nodes, into),
+            NumberColumn::Eight(times) => self.find_by(times, column, t, nodes, into),
         }
     }
 
@@ -105,12 +108,12 @@ impl AmountLog {
         column: &NumberColumn,
         t: usize,
         nodes: &[NodeId],
-        found: impl FnMut(u64, u64),
+        into: (&mut [u64], &mut [u64]),
     ) {
         match column {
-            NumberColumn::Two(column) => self.find_in(times, column, t, nodes, found),
-            NumberColumn::Four(column) => self.find_in(times, column, t, nodes, found),
-            NumberColumn::Eight(column) => self.find_in(times, column, t, nodes, found),
+            NumberColumn::Two(column) => self.find_in(times, column, t, nodes, into),
+            NumberColumn::Four(column) => self.find_in(times, column, t, nodes, into),
+            NumberColumn::Eight(column) => self.find_in(times, column, t, nodes, into),
         }
     }
 
@@ -120,7 +123,7 @@ impl AmountLog {
         column: &[V],
         t: usize,
         nodes: &[NodeId],
-        mut found: impl FnMut(u64, u64),
+        (values, firsts): (&mut [u64], &mut [u64]),
     ) {
         let ask = |node: NodeId| {
             let changes = self.changes_of(node);
@@ -129,30 +132,36 @@ impl AmountLog {
             prefetch(column, changes.end.wrapping_sub(1));
         };
         nodes.iter().take(AHEAD).for_each(|&node| ask(node));
-        for (i, &node) in nodes.iter().enumerate() {
+        let t = t as u64;
+        for (i, (&node, (value, first))) in nodes.iter().zip(values.iter_mut().zip(firsts)).enumerate() {
             if let Some(&ahead) = nodes.get(i + AHEAD) {
                 ask(ahead);
             }
             let changes = self.changes_of(node);
-            let at_start = !changes.is_empty() && times[changes.start].wide() == 0;
-            let first = if at_start { column[changes.start].wide() } else { 0 };
-            found(last_until(times, changes, t).map_or(0, |at| column[at].wide()), first);
+            let (times, column) = (&times[changes.clone()], &column[changes]);
+            *first = match (times, column) {
+                ([time, ..], [first, ..]) if time.wide() == 0 => first.wide(),
+                _ => 0,
+            };
+            *value = match (times, column) {
+                // The last one, as for most where the time is late.
+                ([.., time], [.., last]) if time.wide() <= t => last.wide(),
+                _ => last_until(times, t).map_or(0, |at| column[at].wide()),
+            };
         }
     }
 }
 
-/// Where the last of some changes is that is not after `t`.
+/// Which of a node's changes is the last that is not after `t`.
 #[inline]
-fn last_until<T: Number>(times: &[T], changes: Range<usize>, t: usize) -> Option<usize> {
-    let times = &times[changes.clone()];
-    let is_past = |time: &T| time.wide() as usize <= t;
-    let until = match times {
+fn last_until<T: Number>(times: &[T], t: u64) -> Option<usize> {
+    let is_past = |time: &T| time.wide() <= t;
+    match times {
         // From the end: most nodes have about as many changes after a time, which a processor guesses right.
-        few if few.len() < FEW => few.iter().rposition(is_past).map_or(0, |at| at + 1),
-        [.., last] if is_past(last) => times.len(),
-        _ => times.partition_point(is_past),
-    };
-    (until > 0).then(|| changes.start + until - 1)
+        few if few.len() < FEW => few.iter().rposition(is_past),
+        [.., last] if is_past(last) => Some(times.len() - 1),
+        _ => times.partition_point(is_past).checked_sub(1),
+    }
 }
 
 #[cfg(test)]
@@ -197,14 +206,12 @@ mod tests {
                 log.range(..=t as u32).next_back().map_or((0, 0), |(_, amount)| *amount)
             };
             let nodes: Vec<NodeId> = asked.iter().map(|node| NodeId((node % logs.len()) as u32)).collect();
-            let mut found = Vec::new();
             for t in [0, 1, 7, 20, 39, 40] {
                 for metric in [Metric::Objects, Metric::Bytes] {
                     let of = |(objects, bytes)| if metric == Metric::Objects { objects } else { bytes };
-                    found.clear();
-                    amounts.values_and_firsts(t, &nodes, metric, |now, first| found.push((now, first)));
-                    prop_assert_eq!(found.len(), nodes.len());
-                    for (&node, &found) in nodes.iter().zip(&found) {
+                    let [mut now, mut first] = [(); 2].map(|()| vec![u64::MAX; nodes.len()]);
+                    amounts.values_and_firsts(t, &nodes, metric, (&mut now, &mut first));
+                    for (&node, found) in nodes.iter().zip(now.into_iter().zip(first)) {
                         let log = &logs[node.index()];
                         prop_assert_eq!(found, (of(naive(log, t)), of(naive(log, 0))));
                         prop_assert_eq!(amounts.value_and_first(t, node, metric), found);

@@ -201,15 +201,14 @@ impl Timeline {
         }
     }
 
-    /// The same for many nodes at once, in their order: `found` is told what each has.
-    pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, mut found: impl FnMut(u64, u64)) {
+    /// The same for many nodes at once, in their order, into columns of as many numbers.
+    pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, into: (&mut [u64], &mut [u64])) {
         if let Metric::Column(_) = metric {
-            for &node in nodes {
-                let (now, first) = self.value_and_first(t, node, metric);
-                found(now, first);
+            for (&node, (value, first)) in nodes.iter().zip(into.0.iter_mut().zip(into.1)) {
+                (*value, *first) = self.value_and_first(t, node, metric);
             }
         } else {
-            self.amounts.values_and_firsts(t, nodes, metric, found);
+            self.amounts.values_and_firsts(t, nodes, metric, into);
         }
     }
 

@@ -4,7 +4,8 @@
 //! Any time may be the base, also a later one than that shown: then it reads backwards, the exact negation. While nothing is
 //! compared, what has lost much since the first state has a sign too: growth has colours, and shrinking none. May not: draw.
 
-use super::values::Values;
+use super::look::{AT_ONCE, OF_A_CORE};
+use super::values::{Plots, SampleRoom, Values};
 use super::{Appearance, CityPlan, PlotState};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
@@ -128,13 +129,21 @@ impl Comparison {
     /// # Panics
     /// If one of them is not a time of the timeline.
     pub fn between(plan: &CityPlan, timeline: &Timeline, base: usize, t: usize) -> Comparison {
-        let metric = plan.config().metric;
-        let of = |node: NodeId| (timeline.value(base, node, metric), timeline.value(t, node, metric));
-        let plots = (0..plan.plots.len()).into_par_iter().with_min_len(2048);
-        let sums = plots.fold(Comparison::default, |mut sum, plot| {
-            match plan.building(plot) {
-                Some(node) => sum.add(of(node)),
-                None => plan.pruned(plot).iter().for_each(|&node| sum.add(of(node))),
+        let values = Values::of_areas(plan, timeline).since(base);
+        let parts = (0..plan.plots.len().div_ceil(OF_A_CORE)).into_par_iter();
+        let sums = parts.map(|part| {
+            let mut sum = Comparison::default();
+            let plots = part * OF_A_CORE..plan.plots.len().min((part + 1) * OF_A_CORE);
+            let mut room = SampleRoom::default();
+            for plots in Plots::Run(plots.start as u32, plots.len()).blocks() {
+                let samples = values.samples(plots, t, &mut room);
+                if !samples.has_more {
+                    samples.pairs().for_each(|of| sum.add(of));
+                    continue;
+                }
+                for (plot, of) in plots.iter().zip(samples.pairs()) {
+                    sum.of_plot(&values, plot, of, t, Comparison::add);
+                }
             }
             sum
         });
@@ -154,20 +163,35 @@ impl Comparison {
         (base, from, t): (usize, usize, usize),
         changed: &[u32],
     ) -> Comparison {
-        let metric = plan.config().metric;
-        let at = |t: usize, node: NodeId| timeline.value(t, node, metric);
-        let mut move_one = |node: NodeId| {
-            let before = at(base, node);
-            self.remove((before, at(from, node)));
-            self.add((before, at(t, node)));
-        };
-        for plot in changed.iter().map(|&plot| plot as usize) {
-            match plan.building(plot) {
-                Some(node) => move_one(node),
-                None => plan.pruned(plot).iter().for_each(|&node| move_one(node)),
+        let values = Values::of_areas(plan, timeline).since(base);
+        let mut room = SampleRoom::default();
+        for plots in Plots::Of(changed).blocks() {
+            for (t, count) in [(from, Comparison::remove as fn(&mut Comparison, (u64, u64))), (t, Comparison::add)] {
+                let samples = values.samples(plots, t, &mut room);
+                for (plot, of) in plots.iter().zip(samples.pairs()) {
+                    self.of_plot(&values, plot, of, t, count);
+                }
             }
         }
         self
+    }
+
+    /// Counts a building, which has this at the base and then, or each group of a More plot.
+    fn of_plot(
+        &mut self,
+        values: &Values<'_>,
+        plot: usize,
+        of: (u64, u64),
+        t: usize,
+        count: impl Fn(&mut Comparison, (u64, u64)),
+    ) {
+        let at = |t: usize, node: NodeId| values.timeline.value(t, node, values.metric());
+        match values.is_more(plot) {
+            false => count(self, of),
+            true => {
+                values.plan.pruned(plot).iter().for_each(|&node| count(self, (at(values.base(), node), at(t, node))))
+            }
+        }
     }
 
     fn add(&mut self, of: (u64, u64)) {
@@ -293,9 +317,12 @@ impl Appearance {
         if base.is_none() && !self.caps() && shrunk.is_empty() {
             return Vec::new();
         }
-        let older = base.map(|base| self.states(plan, timeline, base)).unwrap_or_default();
-        let over = |plot: usize| self.over(plan, timeline, plot, older.get(plot), t);
-        let mut all: Vec<PlotState> = (0..plan.plots.len()).into_par_iter().with_min_len(2048).map(over).collect();
+        let mut all = PlotState::none(plan.plots.len());
+        let part = |(part, over): (usize, &mut [PlotState])| {
+            let plots = Plots::Run((part * OF_A_CORE) as u32, over.len());
+            self.fill_over(plan, timeline, plots, (base, t), over);
+        };
+        all.par_chunks_mut(OF_A_CORE).enumerate().for_each(part);
         for (plot, sign) in shrunk {
             self.add_loss(plan, timeline, (plot, sign), &mut all[plot]);
         }
@@ -308,9 +335,11 @@ impl Appearance {
     /// As [`Appearance::states`].
     pub fn overlay_of(&self, plan: &CityPlan, timeline: &Timeline, plots: &[u32], t: usize) -> Vec<PlotState> {
         let base = self.base().filter(|&base| base != t);
-        let older = base.map(|base| self.states_of(plan, timeline, plots, base)).unwrap_or_default();
-        let over = |(i, &plot): (usize, &u32)| self.over(plan, timeline, plot as usize, older.get(i), t);
-        let mut all: Vec<PlotState> = plots.par_iter().enumerate().with_min_len(2048).map(over).collect();
+        let mut all = vec![PlotState::default(); plots.len()];
+        let part = |(plots, over): (&[u32], &mut [PlotState])| {
+            self.fill_over(plan, timeline, Plots::Of(plots), (base, t), over);
+        };
+        plots.par_chunks(OF_A_CORE).zip(all.par_chunks_mut(OF_A_CORE)).for_each(part);
         for (plot, sign) in self.may_shrink().signs(plan, timeline, t) {
             if let Ok(at) = plots.binary_search(&(plot as u32)) {
                 self.add_loss(plan, timeline, (plot, sign), &mut all[at]);
@@ -319,28 +348,33 @@ impl Appearance {
         all
     }
 
-    /// What stands over one plot: `older` is its state at the base, where that is another time.
-    fn over(
+    /// What stands over some plots, on which nothing stands yet, at time `t`: signs and outlines where there is a base that is another time.
+    fn fill_over(
         &self,
         plan: &CityPlan,
         timeline: &Timeline,
-        plot: usize,
-        older: Option<&PlotState>,
-        t: usize,
-    ) -> PlotState {
-        let mut over = PlotState::default();
-        if let Some(older) = older {
-            let areas = Values::of_areas(plan, timeline).since(self.base().unwrap_or(t));
-            let sample = areas.sample(plot, t);
-            over.colour = direction(sample.base, sample.value);
-            if over.colour != 0 && sample.base > 0 {
-                (over.side, over.height) = (older.side, older.height);
+        plots: Plots<'_>,
+        (base, t): (Option<usize>, usize),
+        over: &mut [PlotState],
+    ) {
+        let (mut older, mut room) = (Vec::new(), SampleRoom::default());
+        for (plots, over) in plots.blocks().zip(over.chunks_mut(AT_ONCE)) {
+            if let Some(base) = base {
+                older.resize(plots.len(), PlotState::default());
+                self.fill(plan, timeline, plots, false, base, &mut older);
+                let samples = Values::of_areas(plan, timeline).since(base).samples(plots, t, &mut room);
+                for ((over, older), (before, now)) in over.iter_mut().zip(&older).zip(samples.pairs()) {
+                    over.colour = direction(before, now);
+                    if over.colour != 0 && before > 0 {
+                        (over.side, over.height) = (older.side, older.height);
+                    }
+                }
+            }
+            if self.caps() {
+                let capped = |&(plot, _): &(usize, &mut PlotState)| self.is_capped(plan, timeline, plot, t);
+                plots.iter().zip(over).filter(capped).for_each(|(_, over)| over.colour |= sign::CAPPED);
             }
         }
-        if self.is_capped(plan, timeline, plot, t) {
-            over.colour |= sign::CAPPED;
-        }
-        over
     }
 
     /// The sign of a loss since the first state.

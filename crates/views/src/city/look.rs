@@ -13,10 +13,10 @@ use super::detail::DetailTree;
 use super::height::{self, HeightAxis, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
 use super::legend::{ColourHistogram, Legend};
 use super::pick::PickIndex;
-use super::values::{Sample, Values};
+use super::values::{Plots, SampleRoom, Samples, Values};
 use super::{CityPlan, Hit, MORE_HEIGHT, PlotState, Standing};
 use glam::Vec3;
-use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
+use memory_city_analysis::timeline::{Metric, Timeline};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -65,16 +65,15 @@ impl Default for Look {
 }
 
 /// Plots that are computed at once: what is known of them stays in the cache of a core. And how many one core takes.
-const AT_ONCE: usize = 512;
-const OF_A_CORE: usize = 16 * AT_ONCE;
+pub(super) const AT_ONCE: usize = 512;
+pub(super) const OF_A_CORE: usize = 16 * AT_ONCE;
 
 /// What is known of some plots at one time; kept from some to the next, so that nothing is allocated.
 #[derive(Default)]
 struct PlotBlock {
-    nodes: Vec<NodeId>,
-    samples: Vec<Sample>,
+    samples: SampleRoom,
     /// In another metric.
-    measured: Vec<Sample>,
+    measured: SampleRoom,
     sides: Vec<f32>,
     heights: Vec<f32>,
     colours: Vec<f32>,
@@ -262,7 +261,7 @@ impl Appearance {
         let filled = parts.map(|(first, states)| {
             let plots = first..first + states.len();
             let solid = self.opaque[plots.clone()].contains(&true);
-            self.fill(plan, timeline, plots, solid, t, states);
+            self.fill(plan, timeline, Plots::Run(first as u32, states.len()), solid, t, states);
             ColourHistogram::of(states)
         });
         filled.reduce(ColourHistogram::default, ColourHistogram::and)
@@ -272,7 +271,7 @@ impl Appearance {
     pub fn states_of(&self, plan: &CityPlan, timeline: &Timeline, plots: &[u32], t: usize) -> Vec<PlotState> {
         let mut states = vec![PlotState::default(); plots.len()];
         let part = |(plots, states): (&[u32], &mut [PlotState])| {
-            self.fill(plan, timeline, plots.iter().map(|&plot| plot as usize), true, t, states);
+            self.fill(plan, timeline, Plots::Of(plots), true, t, states);
         };
         plots.par_chunks(OF_A_CORE).zip(states.par_chunks_mut(OF_A_CORE)).for_each(part);
         states
@@ -281,25 +280,24 @@ impl Appearance {
     /// The state of one plot at time `t`; panics as [`Appearance::states`].
     pub fn state(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> PlotState {
         let mut state = [PlotState::default()];
-        self.fill(plan, timeline, std::iter::once(plot), true, t, &mut state);
+        self.fill(plan, timeline, Plots::Run(plot as u32, 1), true, t, &mut state);
         state[0]
     }
 
     /// `solid`: some of them may be opaque.
-    fn fill(
+    pub(super) fn fill(
         &self,
         plan: &CityPlan,
         timeline: &Timeline,
-        plots: impl Iterator<Item = usize> + Clone,
+        plots: Plots<'_>,
         solid: bool,
         t: usize,
         states: &mut [PlotState],
     ) {
         let values = Values::of_areas(plan, timeline).since(self.base.unwrap_or(0));
-        let (mut block, mut plots) = (PlotBlock::default(), plots);
-        for states in states.chunks_mut(AT_ONCE) {
-            self.fill_block(values, plots.clone().take(states.len()), solid, t, &mut block, states);
-            plots.nth(states.len() - 1);
+        let mut block = PlotBlock::default();
+        for (plots, states) in plots.blocks().zip(states.chunks_mut(AT_ONCE)) {
+            self.fill_block(values, plots, solid, t, &mut block, states);
         }
     }
 
@@ -307,57 +305,47 @@ impl Appearance {
     fn fill_block(
         &self,
         values: Values<'_>,
-        plots: impl Iterator<Item = usize> + Clone,
+        plots: Plots<'_>,
         solid: bool,
         t: usize,
         block: &mut PlotBlock,
         states: &mut [PlotState],
     ) {
-        let (mut samples, mut measured) = (std::mem::take(&mut block.samples), std::mem::take(&mut block.measured));
-        let are_buildings = values.samples(plots.clone(), t, &mut block.nodes, &mut samples);
-        let shown = samples.iter().map(|sample| (sample.plot, sample.value));
-        values.plan.shares_of(shown, &mut block.sides, &mut block.heights);
-        values.plan.sides_of(&mut block.sides);
-        block.colours.clear();
-        block.colours.resize(samples.len(), 0.0);
-        let mut in_metric =
-            |metric: Metric, block: &mut PlotBlock, work: &mut dyn FnMut(&Values<'_>, &[Sample], &mut PlotBlock)| {
-                // Looked up once where it is the same.
-                if metric == values.metric() {
-                    work(&values, &samples, block);
-                } else {
-                    let values = values.measured_in(metric);
-                    values.samples(plots.clone(), t, &mut block.nodes, &mut measured);
-                    work(&values, &measured, block);
-                }
-            };
-        in_metric(self.height_metric, block, &mut |values, samples, block| {
-            (self.height.height)(values, samples, &block.sides, &mut block.heights);
-        });
-        in_metric(self.colour_metric, block, &mut |values, samples, block| {
-            (self.colour.position)(values, samples, &mut block.colours);
-        });
+        let PlotBlock { samples, measured, sides, heights, colours } = block;
+        let samples = values.samples(plots, t, samples);
+        values.plan.shares_of(samples, sides, heights);
+        values.plan.sides_of(sides);
+        colours.resize(states.len(), 0.0);
+        // Looked up once where it is the same.
+        let mut in_metric = |metric: Metric, work: &mut dyn FnMut(&Values<'_>, Samples<'_>)| {
+            if metric == values.metric() {
+                work(&values, samples);
+            } else {
+                let values = values.measured_in(metric);
+                work(&values, values.samples(plots, t, measured));
+            }
+        };
+        in_metric(self.height_metric, &mut |values, samples| (self.height.height)(values, samples, sides, heights));
+        in_metric(self.colour_metric, &mut |values, samples| (self.colour.position)(values, samples, colours));
         let unit = 1.0 / self.unit;
-        let shapes = block.sides.iter().zip(&block.heights).zip(&block.colours);
+        let shapes = sides.iter().zip(&*heights).zip(&*colours);
         let clear = self.look.opacity;
         for (state, ((&side, &height), &colour)) in states.iter_mut().zip(shapes) {
             let height = if side > 0.0 { height } else { 0.0 };
             *state = PlotState::new(side, height * unit, colour, clear);
         }
         if solid {
-            let all = states.iter_mut().zip(&samples);
-            all.filter(|(_, sample)| self.opaque[sample.plot]).for_each(|(state, _)| state.opacity = u16::MAX);
+            let all = states.iter_mut().zip(plots.iter());
+            all.filter(|&(_, plot)| self.opaque[plot]).for_each(|(state, _)| state.opacity = u16::MAX);
         }
         // A More plot is flat, whatever the rule.
-        if !are_buildings {
+        if samples.has_more {
             let more = PlotState::new(1.0, MORE_HEIGHT as f32 * unit, 0.0, clear);
-            let all = states.iter_mut().zip(&samples);
-            for (state, _) in all.filter(|(_, sample)| values.is_more(sample.plot)) {
+            for (state, _) in states.iter_mut().zip(plots.iter()).filter(|&(_, plot)| values.is_more(plot)) {
                 let height = if state.side > 0 { more.height } else { 0 };
                 *state = PlotState { height, colour: 0, ..*state };
             }
         }
-        (block.samples, block.measured) = (samples, measured);
     }
 
     /// What a state means in the world.

@@ -76,7 +76,7 @@ pub use squarify::{LayoutError, squarify, squarify_sorted, suffix_sums};
 pub use states::{PlotState, Standing};
 pub use steps::changes_for_steps;
 pub use theme::CityTheme;
-pub use values::{Sample, Values};
+pub use values::{Plots, Sample, SampleRoom, Samples, Values};
 
 use memory_city_analysis::timeline::Metric;
 

@@ -4,6 +4,8 @@
 //! otherwise wait for outlines that it does not need.
 
 use super::Rect;
+use super::states::real;
+use super::values::Plots;
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, Timeline};
 use memory_city_heap::numbers::NumberColumn;
 use rayon::prelude::*;
@@ -74,6 +76,25 @@ impl Occupants {
     #[inline]
     pub fn max_value(&self, plot: usize) -> u64 {
         self.max_values.get(plot)
+    }
+
+    /// The groups of many plots, in their order; the root of the tree where it is a More plot. Returns whether there is one.
+    pub fn nodes_of(&self, plots: Plots<'_>, into: &mut Vec<NodeId>) -> bool {
+        plots.of(&self.nodes, into, |node| node);
+        let has_more = into.contains(&MORE);
+        if has_more {
+            into.iter_mut().filter(|node| **node == MORE).for_each(|node| *node = NodeId::ROOT);
+        }
+        has_more
+    }
+
+    /// The largest values of many plots likewise, as exact as a [`super::PlotState`] needs them, and none below 1.
+    pub fn max_values_of(&self, plots: Plots<'_>, into: &mut Vec<f32>) {
+        match &self.max_values {
+            NumberColumn::Two(column) => plots.of(column, into, |value| f32::from(value.max(1))),
+            NumberColumn::Four(column) => plots.of(column, into, |value| value.max(1) as f32),
+            NumberColumn::Eight(column) => plots.of(column, into, |value| real(value.max(1))),
+        }
     }
 
     /// The same buildings under other numbers.

@@ -1,5 +1,6 @@
 //! What changes with time: one small record per plot, everything else stays where it is.
 
+use super::values::Samples;
 use super::{AreaMode, CityPlan};
 use bytemuck::{Pod, Zeroable};
 use memory_city_analysis::timeline::{NodeId, Timeline};
@@ -105,7 +106,7 @@ impl PlotState {
 
 /// A count as a fraction. A processor turns numbers with a sign into those, and others by a detour.
 #[inline]
-fn real(count: u64) -> f32 {
+pub(super) fn real(count: u64) -> f32 {
     count.min(i64::MAX as u64) as i64 as f32
 }
 
@@ -134,16 +135,11 @@ impl CityPlan {
     }
 
     /// [`CityPlan::share_of`] of many, as exact as a [`PlotState`] needs it, and the largest values they are shares of.
-    pub(super) fn shares_of(
-        &self,
-        values: impl Iterator<Item = (usize, u64)> + Clone,
-        shares: &mut Vec<f32>,
-        largest: &mut Vec<f32>,
-    ) {
-        largest.clear();
-        largest.extend(values.clone().map(|(plot, _)| real(self.max_value(plot).max(1))));
+    pub(super) fn shares_of(&self, samples: Samples<'_>, shares: &mut Vec<f32>, largest: &mut Vec<f32>) {
+        self.occupants.max_values_of(samples.plots, largest);
         shares.clear();
-        shares.extend(values.zip(largest.iter()).map(|((_, now), largest)| real(now) / largest));
+        shares.extend(samples.values.iter().map(|&now| real(now)));
+        shares.iter_mut().zip(largest.iter()).for_each(|(share, largest)| *share /= largest);
     }
 
     /// Turns shares of the largest values into sides, as exact as a [`PlotState`] needs them: a processor computes several at once.

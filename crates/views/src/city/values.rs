@@ -2,6 +2,7 @@
 //!
 //! Read by colour modes and height rules. May not: know what the values are values of.
 
+use super::look::AT_ONCE;
 use super::{CityPart, CityPlan};
 use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
@@ -24,9 +25,101 @@ impl Sample {
     /// The value minus that of the base.
     #[inline]
     pub fn growth(&self) -> i64 {
-        let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-        signed(self.value) - signed(self.base)
+        growth(self.base, self.value)
     }
+}
+
+/// How much more one value is than another.
+#[inline]
+pub(super) fn growth(before: u64, after: u64) -> i64 {
+    let signed = |value: u64| value.min(i64::MAX as u64) as i64;
+    signed(after) - signed(before)
+}
+
+/// Some plots, in some order.
+#[derive(Clone, Copy, Debug)]
+pub enum Plots<'a> {
+    /// So many neighbours, from the first on.
+    Run(u32, usize),
+    /// These.
+    Of(&'a [u32]),
+}
+
+impl<'a> Plots<'a> {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        match self {
+            Plots::Run(_, len) => len,
+            Plots::Of(plots) => plots.len(),
+        }
+    }
+
+    /// The same plots in blocks of [`AT_ONCE`], the last as long as it is.
+    pub fn blocks(self) -> impl Iterator<Item = Plots<'a>> {
+        let part = move |at: usize| {
+            let len = AT_ONCE.min(self.len() - at);
+            match self {
+                Plots::Run(first, _) => Plots::Run(first + at as u32, len),
+                Plots::Of(plots) => Plots::Of(&plots[at..at + len]),
+            }
+        };
+        (0..self.len()).step_by(AT_ONCE).map(part)
+    }
+
+    /// Something of each, from a column of something of all plots.
+    pub fn of<T: Copy, U>(self, column: &[T], into: &mut Vec<U>, of: impl Fn(T) -> U) {
+        into.clear();
+        match self {
+            Plots::Run(first, len) => into.extend(column[first as usize..][..len].iter().map(|&one| of(one))),
+            Plots::Of(plots) => into.extend(plots.iter().map(|&plot| of(column[plot as usize]))),
+        }
+    }
+
+    /// One after the other.
+    pub fn iter(self) -> impl Iterator<Item = usize> + Clone + 'a {
+        let (run, these) = match self {
+            Plots::Run(first, len) => (first as usize..first as usize + len, [].as_slice()),
+            Plots::Of(plots) => (0..0, plots),
+        };
+        run.chain(these.iter().map(|&plot| plot as usize))
+    }
+}
+
+/// What stands on some plots at one time, and stood there at the base: numbers of one kind beside each other, so that a processor computes
+/// several at once.
+#[derive(Clone, Copy)]
+pub struct Samples<'a> {
+    /// The plots, in the order of all that is here.
+    pub plots: Plots<'a>,
+    /// What stands on them.
+    pub values: &'a [u64],
+    /// Whether there is a More plot among them.
+    pub has_more: bool,
+    bases: &'a [u64],
+    time: usize,
+}
+
+impl<'a> Samples<'a> {
+    /// One after the other.
+    pub fn iter(self) -> impl Iterator<Item = Sample> + 'a {
+        let all = self.plots.iter().zip(self.values).zip(self.bases);
+        all.map(move |((plot, &value), &base)| Sample { plot, time: self.time, value, base })
+    }
+
+    /// What stood there at the base, and stands there.
+    pub fn pairs(self) -> impl Iterator<Item = (u64, u64)> + 'a {
+        self.bases.iter().copied().zip(self.values.iter().copied())
+    }
+}
+
+/// Room for [`Samples`], so that nothing is allocated from some plots to the next.
+#[derive(Default)]
+pub struct SampleRoom {
+    nodes: Vec<NodeId>,
+    values: Vec<u64>,
+    bases: Vec<u64>,
+    /// What nobody asked for.
+    firsts: Vec<u64>,
 }
 
 /// A city's values over time, as colour modes and height rules read them: in units of the metric that was chosen for them,
@@ -135,28 +228,24 @@ impl<'a> Values<'a> {
         Sample { plot, time: t, value, base }
     }
 
-    /// The same for many plots. Returns whether all of them are buildings. `nodes` is room for them, so that nothing is allocated.
-    pub(super) fn samples(
-        &self,
-        plots: impl Iterator<Item = usize> + Clone,
-        t: usize,
-        nodes: &mut Vec<NodeId>,
-        into: &mut Vec<Sample>,
-    ) -> bool {
-        into.clear();
-        nodes.clear();
-        nodes.extend(plots.clone().map_while(|plot| self.plan.building(plot)));
-        let are_buildings = plots.clone().nth(nodes.len()).is_none();
-        if self.base != 0 || !are_buildings {
-            into.extend(plots.map(|plot| self.sample(plot, t)));
-            return are_buildings;
+    /// The same for many plots.
+    pub fn samples<'s>(&self, plots: Plots<'s>, t: usize, room: &'s mut SampleRoom) -> Samples<'s> {
+        let SampleRoom { nodes, values, bases, firsts } = room;
+        let has_more = self.plan.occupants.nodes_of(plots, nodes);
+        values.resize(plots.len(), 0);
+        bases.resize(plots.len(), 0);
+        self.timeline.values_and_firsts(t, nodes, self.metric, (values, bases));
+        if self.base > 0 {
+            firsts.resize(plots.len(), 0);
+            self.timeline.values_and_firsts(self.base, nodes, self.metric, (bases, firsts));
         }
-        into.reserve(nodes.len());
-        let mut plots = plots;
-        self.timeline.values_and_firsts(t, nodes, self.metric, |value, base| {
-            into.extend(plots.next().map(|plot| Sample { plot, time: t, value, base }));
-        });
-        true
+        if has_more {
+            let all = plots.iter().zip(values.iter_mut().zip(&mut *bases));
+            for (plot, (value, base)) in all.filter(|&(plot, _)| self.plan.is_more(plot)) {
+                (*value, *base) = (self.value(plot, t), self.value(plot, self.base));
+            }
+        }
+        Samples { plots, values, bases, has_more, time: t }
     }
 
     /// What stands on a plot at time `t`.

@@ -2,8 +2,8 @@
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::mapping::GROWTH;
-use super::super::values::Values;
-use super::{ColourMode, ColourScale, each, metric_name, since, text};
+use super::super::values::{Values, growth};
+use super::{ColourMode, ColourScale, metric_name, since, text};
 
 pub(super) fn mode() -> ColourMode {
     ColourMode {
@@ -35,12 +35,16 @@ fn scale(values: &Values<'_>) -> ColourScale {
         }
     };
     // Many are scaled by it, and a processor multiplies sooner than it divides.
-    let scale = if most > 0 { 1.0 / most as f64 } else { 0.0 };
+    let scale = if most > 0 { 1.0 / most as f32 } else { 0.0 };
     let floor = values.floor_text("red", most > largest);
     let title = format!("Growth {}, {}{floor}", since(values), metric_name(values));
     ColourScale {
         legend: Legend { title, gradient: Gradient::new(&GROWTH), marks },
         // Shrinking looks like no growth; a peak above the largest growth overall looks like that.
-        position: each(move |_, sample| (sample.growth() as f64 * scale).clamp(0.0, 1.0)),
+        position: Box::new(move |_, samples, positions| {
+            // Two loops: the second for several at once.
+            positions.iter_mut().zip(samples.pairs()).for_each(|(into, (base, now))| *into = growth(base, now) as f32);
+            positions.iter_mut().for_each(|position| *position = (*position * scale).clamp(0.0, 1.0));
+        }),
     }
 }

@@ -4,7 +4,7 @@ mod amount;
 mod palette;
 
 use super::legend::Legend;
-use super::values::{Sample, Values};
+use super::values::{Sample, Samples, Values};
 use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_analysis::timeline::Unit;
 
@@ -35,13 +35,13 @@ pub struct ColourScale {
 }
 
 /// What stands on some plots to as many places on the gradient.
-pub type PositionOf = Box<dyn Fn(&Values<'_>, &[Sample], &mut [f32]) + Send + Sync>;
+pub type PositionOf = Box<dyn Fn(&Values<'_>, Samples<'_>, &mut [f32]) + Send + Sync>;
 
 /// One plot after the other.
 fn each(position: impl Fn(&Values<'_>, &Sample) -> f64 + Send + Sync + 'static) -> PositionOf {
     Box::new(move |values, samples, positions| {
         for (sample, into) in samples.iter().zip(positions) {
-            *into = position(values, sample) as f32;
+            *into = position(values, &sample) as f32;
         }
     })
 }

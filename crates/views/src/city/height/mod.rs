@@ -2,7 +2,7 @@
 
 mod curve;
 
-use super::values::{Sample, Values};
+use super::values::{Sample, Samples, Values};
 
 pub use curve::{CurveScale, HIGHEST, HeightAxis, HeightCurve, HeightTick, LOWEST};
 
@@ -60,13 +60,13 @@ pub type PeakOf = Box<dyn Fn(&Values<'_>, usize) -> f64 + Send + Sync>;
 
 /// What stands on some plots, and the sides of their bases as fractions of their cells, to as many heights. Before, these are the largest
 /// values that the plots ever have, in what areas show.
-pub type HeightOf = Box<dyn Fn(&Values<'_>, &[Sample], &[f32], &mut [f32]) + Send + Sync>;
+pub type HeightOf = Box<dyn Fn(&Values<'_>, Samples<'_>, &[f32], &mut [f32]) + Send + Sync>;
 
 /// One plot after the other.
 fn each(height: impl Fn(&Values<'_>, &Sample, f64) -> f64 + Send + Sync + 'static) -> HeightOf {
     Box::new(move |values, samples, sides, heights| {
         for ((sample, side), into) in samples.iter().zip(sides).zip(heights) {
-            *into = height(values, sample, f64::from(*side)) as f32;
+            *into = height(values, &sample, f64::from(*side)) as f32;
         }
     })
 }

@@ -9,7 +9,7 @@ use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, TypeId, TypeKind};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
     Box::new(DuplicateClasses)
@@ -146,33 +146,59 @@ fn loaders_of<'h>(heap: &'h HeapState, types: &[usize]) -> HashSet<ClassLoader<'
     types.iter().map(|&t| (heap.loaders().of_type.get(t).copied().flatten(), &*heap.types()[t].loader)).collect()
 }
 
-/// What is said where classes of a program have more class loaders than before: an application that was deployed again, and whose former
-/// class loader something keeps. `None` where none have.
+/// A class whose name is all that its class loaders have is made while the program runs, and caches of such come and go: only so much more
+/// of them, as parts of those before, is told.
+const MADE_MORE: (usize, usize) = (5, 4);
+
+/// What is said where classes of a program have more class loaders than before: an application that was deployed again, or code that is made
+/// while it runs, and whose former class loaders something keeps. `None` where none have.
 pub(super) fn deployed_again(before: &HeapState, now: &HeapState) -> Option<String> {
     let at_first = by_name(before);
-    let mut grown: Vec<(usize, usize, &str)> = Vec::new();
-    for (name, types) in by_name(now) {
+    let of_now = by_name(now);
+    // Of how many classes that lie in no other a loader has some: of an application several.
+    let mut with_classes: HashMap<ClassLoader<'_>, HashSet<&str>> = HashMap::new();
+    for (name, types) in &of_now {
+        for loader in loaders_of(now, types) {
+            with_classes.entry(loader).or_default().insert(outermost(name));
+        }
+    }
+    let is_alone = |types: &[usize]| loaders_of(now, types).iter().all(|loader| with_classes[loader].len() == 1);
+    let mut grown: Vec<(bool, usize, usize, &str)> = Vec::new();
+    for (name, types) in &of_now {
         // Hidden classes and those that are made up while it runs have a loader each.
         if types.len() < 2 || is_of_runtime(name) || name.contains("$$") || name.contains("$Proxy") {
             continue;
         }
-        let loaders = loaders_of(now, &types).len();
+        let loaders = loaders_of(now, types).len();
         let first = at_first.get(name).map_or(0, |types| loaders_of(before, types).len());
-        if loaders > first.max(1) {
-            grown.push((loaders, first, name));
+        let is_app = !is_alone(types);
+        let (of, parts) = if is_app { (1, 1) } else { MADE_MORE };
+        if loaders > first.max(1) && loaders * parts >= first * of {
+            grown.push((is_app, loaders, first, name));
         }
     }
-    let &(loaders, first, name) = grown.iter().max_by_key(|(loaders, _, name)| (*loaders, Reverse(*name)))?;
-    let alike = grown.iter().filter(|(other, ..)| *other == loaders).count() - 1;
+    let &(is_app, loaders, first, name) =
+        grown.iter().max_by_key(|(is_app, loaders, _, name)| (*is_app, *loaders, Reverse(*name)))?;
+    let alike = grown.iter().filter(|(other, many, ..)| (*other, *many) == (is_app, loaders)).count() - 1;
     let others = match alike {
         0 => "is".to_owned(),
         1 => "and 1 more class are".to_owned(),
         more => format!("and {} more classes are", count_text(more as u64)),
     };
+    let why = match is_app {
+        true => "an application that was deployed again, and whose former class loaders something keeps",
+        false => {
+            "code that is made while the program runs, each time in a class loader of its own, and that something keeps"
+        }
+    };
     Some(format!(
-        "{name} {others} loaded by {loaders} class loaders ({first} at first): an application that was deployed again, and whose former \
-         class loaders something keeps. `analyse duplicate-classes` lists them."
+        "{name} {others} loaded by {loaders} class loaders ({first} at first): {why}. `analyse duplicate-classes` lists them."
     ))
+}
+
+/// The name of the class that a class lies in, or its own.
+fn outermost(name: &str) -> &str {
+    name.split('$').next().unwrap_or(name)
 }
 
 fn kinds() -> Vec<RowKind> {
@@ -227,5 +253,24 @@ mod tests {
         assert_eq!(deployed_again(&deployed(3), &deployed(3)), None);
         assert_eq!(deployed_again(&deployed(3), &deployed(2)), None);
         assert_eq!(deployed_again(&deployed(0), &deployed(1)), None);
+    }
+
+    #[test]
+    fn code_that_is_made_while_it_runs_is_no_application() {
+        let made = |times: usize| {
+            let mut heap = HeapBuilder::new();
+            for n in 0..times {
+                for name in ["org.acme.Generated", "org.acme.Generated$Stage1"] {
+                    let loader = format!("made {n}").as_str().into();
+                    heap.add_type(HeapType { name: name.into(), kind: TypeKind::Instance, superclass: None, loader });
+                }
+            }
+            heap.finish()
+        };
+        let said = deployed_again(&made(4), &made(9)).expect("many more of them");
+        let expected =
+            "org.acme.Generated and 1 more class are loaded by 9 class loaders (4 at first): code that is made";
+        assert!(said.starts_with(expected), "{said}");
+        assert_eq!(deployed_again(&made(13), &made(14)), None, "a cache of them comes and goes");
     }
 }

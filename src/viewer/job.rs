@@ -4,11 +4,33 @@
 
 use memory_city_heap::progress::{Progress, Snapshot};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Condvar, Mutex, OnceLock};
+use std::time::Duration;
 use thread_priority::{ThreadPriority, ThreadPriorityValue, set_current_thread_priority};
 
 /// Priority of what is done behind frames, of 0 to 99: a nice value of 9 where the system has these. 49 is what threads have.
 const BEHIND: u8 = 25;
+
+/// How many frames were drawn, and who waits for the next.
+static DRAWN: (Mutex<u64>, Condvar) = (Mutex::new(0), Condvar::new());
+/// So long what is made behind frames waits for the one that asked for it: there may be none.
+const FRAME_AT_MOST: Duration = Duration::from_millis(50);
+
+/// Says that a frame was drawn.
+pub fn frame_was_drawn() {
+    *DRAWN.0.lock().unwrap_or_else(|e| e.into_inner()) += 1;
+    DRAWN.1.notify_all();
+}
+
+fn frames_drawn() -> u64 {
+    *DRAWN.0.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Waits until more frames were drawn than these.
+fn wait_for_frame_after(drawn: u64) {
+    let frames = DRAWN.0.lock().unwrap_or_else(|e| e.into_inner());
+    let _ = DRAWN.1.wait_timeout_while(frames, FRAME_AT_MOST, |frames| *frames <= drawn);
+}
 
 /// Called whenever one ends, on its thread.
 static WHEN_ONE_ENDS: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
@@ -26,6 +48,14 @@ impl Drop for TellsOfEnd {
         if let Some(tell) = WHEN_ONE_ENDS.get() {
             tell();
         }
+    }
+}
+
+/// Gives the thread that asks a tenth of what one that draws gets. Where the system refuses, it competes with frames.
+fn go_behind() {
+    let lower = ThreadPriorityValue::try_from(BEHIND).map(ThreadPriority::Crossplatform);
+    if let Some(refused) = lower.ok().and_then(|lower| set_current_thread_priority(lower).err()) {
+        tracing::debug!("background work keeps its priority: {refused:?}");
     }
 }
 
@@ -51,17 +81,23 @@ impl<T: Send + 'static> Job<T> {
         Job { progress, result: Mutex::new(receiver) }
     }
 
-    /// The same for what is made while people go on: where frames and this want the same core, frames come first.
+    /// The same for what is made while people go on: where frames and this want the same core, frames come first. So do those threads come
+    /// behind that the work is divided among: they are its own, not those that a frame has its work divided among.
     ///
     /// Not for what starts other programs: they would have the priority of this.
     pub fn behind_frames(work: impl FnOnce(&Progress) -> T + Send + 'static) -> Self {
+        let drawn = frames_drawn();
         Job::start(move |progress| {
-            // A tenth of what a thread that draws gets. Where the system refuses, it competes with frames.
-            let lower = ThreadPriorityValue::try_from(BEHIND).map(ThreadPriority::Crossplatform);
-            if let Some(refused) = lower.ok().and_then(|lower| set_current_thread_priority(lower).err()) {
-                tracing::debug!("background work keeps its priority: {refused:?}");
+            go_behind();
+            // The frame in which somebody asked for it shows that first.
+            wait_for_frame_after(drawn);
+            match rayon::ThreadPoolBuilder::new().start_handler(|_| go_behind()).build() {
+                Ok(own) => own.install(|| work(progress)),
+                Err(refused) => {
+                    tracing::debug!("background work has no threads of its own: {refused}");
+                    work(progress)
+                }
             }
-            work(progress)
         })
     }
 
@@ -129,6 +165,10 @@ mod tests {
         assert_eq!(wait(&Job::start(|_| niceness())), Ok(here));
         let behind = wait(&Job::behind_frames(|_| niceness())).expect("it ends");
         assert!(behind >= 9, "a nice value of {behind} beside {here}");
+        // And what it is divided among, of which none is what frames have their work divided among.
+        let all = wait(&Job::behind_frames(|_| rayon::broadcast(|_| niceness()))).expect("it ends");
+        assert!(!all.is_empty() && all.iter().all(|nice| *nice >= 9), "nice values of {all:?} beside {here}");
+        assert!(rayon::broadcast(|_| niceness()).into_iter().all(|nice| nice == here), "frames come first");
     }
 
     #[test]

@@ -219,6 +219,7 @@ impl Plugin for ScenePlugin {
                 Render,
                 (
                     prepare_scene.in_set(RenderSystems::PrepareResources),
+                    crate::viewer::job::frame_was_drawn.in_set(RenderSystems::PostCleanup),
                     repaint::prepare_repaint
                         .in_set(RenderSystems::Prepare)
                         .after(prepare_scene)

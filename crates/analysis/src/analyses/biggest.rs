@@ -85,7 +85,7 @@ impl Analysis for Biggest {
         }
         let (_, grouped) = history.grouped(window.to, progress)?;
         let timeline = document.timeline();
-        let place = timeline.locate(&grouped.tree);
+        let place = history.places_of(&grouped);
         let graph = dominators.graph(&heap);
         let anchors = Anchors::new(&graph);
         let objects = OwnerRows::new(&heap, &dominators);

@@ -117,7 +117,7 @@ fn met(history: &History, from: usize, progress: &Progress) -> Result<Vec<u64>> 
 fn before(history: &History, from: usize, progress: &Progress) -> Result<AHashMap<(NodeId, Box<str>), Amount>> {
     let (heap, tree) = history.owners(from, KeepRules::default(), progress)?;
     let (_, grouped) = history.grouped(from, progress)?;
-    let place = history.timeline().locate(&grouped.tree);
+    let place = history.places_of(&grouped);
     let mut counts = Counts::default();
     for (at, o) in heap.objects().enumerate() {
         if at.is_multiple_of(CHECKED) {

@@ -84,7 +84,7 @@ pub struct Owners {
     shortest: ShortestPaths,
     came: Came,
     /// By leaf of the memory tree: its group.
-    place: Vec<Option<NodeId>>,
+    place: Arc<[Option<NodeId>]>,
 }
 
 /// Chains before they have names of fields.
@@ -113,7 +113,7 @@ impl Owners {
         let (heap, dominators) = history.dominators(time, rules, progress)?;
         let (_, grouped) = history.grouped(time, progress)?;
         let shortest = ShortestPaths::new(&dominators.graph(&heap), None, progress)?;
-        let place = history.timeline().locate(&grouped.tree);
+        let place = history.places_of(&grouped);
         Ok(Owners { time, heap, grouped, dominators, shortest, came, place })
     }
 

@@ -40,7 +40,7 @@ impl Freed {
     ) -> Result<Freed> {
         let (heap, grouped) = history.grouped(time, progress)?;
         let objects = ObjectClosures::new(&heap, rules, progress)?.freed(cut, progress)?;
-        let place = history.timeline().locate(&grouped.tree);
+        let place = history.places_of(&grouped);
         let (mut total, mut elsewhere) = (Amount::default(), Amount::default());
         let mut groups: BTreeMap<NodeId, Amount> = BTreeMap::new();
         for (at, o) in objects.iter().map(ObjectId).enumerate() {

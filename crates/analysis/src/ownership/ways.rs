@@ -134,7 +134,7 @@ impl GroupWays {
         let nearest = keeping_roots(&near, &objects, &mut Tops::new(&heap), false, progress)?;
         let kinds = reaching_kinds(&KeeperGraph::All(&graph), &set.objects, progress)?;
         let (_, grouped) = history.grouped(time, progress)?;
-        let place = history.timeline().locate(&grouped.tree);
+        let place = history.places_of(&grouped);
         let class_objects = ClassObjects::new(&heap);
         let step = |(at, step): (usize, &MergedStep)| WayStep {
             below: step.below,

@@ -51,7 +51,7 @@ impl History {
                 inside[node.index()] |= inside[parent.index()];
             }
         }
-        let place = timeline.locate(&grouped.tree);
+        let place = self.places_of(&grouped);
         let wanted: Vec<bool> = place.iter().map(|n| n.is_some_and(|n| inside[n.index()])).collect();
         let n = heap.object_count();
         progress.begin("Collecting objects", n as u64);

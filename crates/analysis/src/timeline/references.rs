@@ -61,13 +61,26 @@ pub fn reference_map(
     node: NodeId,
     progress: &Progress,
 ) -> Result<ReferenceMap> {
-    let place = timeline.locate(&grouped.tree);
+    reference_map_at(heap, grouped, (timeline, &timeline.locate(&grouped.tree)), node, progress)
+}
+
+/// The same where it is known which node each group is.
+///
+/// # Errors
+/// When cancelled.
+pub(super) fn reference_map_at(
+    heap: &HeapState,
+    grouped: &Grouped,
+    (timeline, place): (&Timeline, &[Option<NodeId>]),
+    node: NodeId,
+    progress: &Progress,
+) -> Result<ReferenceMap> {
     let inside: Vec<bool> = place.iter().map(|n| n.is_some_and(|n| timeline.is_within(n, node))).collect();
     progress.begin("Collecting the group", 0);
     let members = members(heap, grouped, &inside, progress)?;
     progress.begin("Collecting references", 2 * members.objects.len() as u64);
     let is_weak = |from: ObjectId, to: ObjectId| is_weak(heap, from, to);
-    let places = (&place[..], &inside[..]);
+    let places = (place, &inside[..]);
     let incoming =
         edges(heap, grouped, &members, places, progress, |o| heap.referrers(o), |o, other| is_weak(other, o))?;
     let outgoing = edges(heap, grouped, &members, places, progress, |o| heap.references(o), is_weak)?;

@@ -8,7 +8,7 @@ use crate::timeline::all_references::{TimeReferences, time_references};
 use crate::timeline::choice::{check, known_of_traces, with_wanted};
 use crate::timeline::closure_metric::ClosureRequest;
 use crate::timeline::kept::{KeptAnswers, OwnersOfTime, keep_owners, kept_owners, key_of_dumps};
-use crate::timeline::references::{ReferenceMap, reference_map};
+use crate::timeline::references::{ReferenceMap, reference_map_at};
 use crate::timeline::trees::{point_of, recorded, trees_of};
 use crate::timeline::{GrowingTree, NodeId, Timeline, TimelineBuilder};
 use memory_city_formats::values::HeapValues;
@@ -39,7 +39,8 @@ impl History {
             }
         }
         let (heap, grouped) = self.grouped(time, progress)?;
-        let map = Arc::new(reference_map(&heap, &grouped, &self.timeline, node, progress)?);
+        let map =
+            Arc::new(reference_map_at(&heap, &grouped, (&self.timeline, &self.places_of(&grouped)), node, progress)?);
         let mut maps = self.maps.lock().unwrap_or_else(|e| e.into_inner());
         if maps.len() >= KEPT_MAPS {
             maps.pop_front();
@@ -297,6 +298,22 @@ impl History {
         let heap = self.series.load(self.points[time], progress)?;
         let grouped = group::group(&heap, grouping, with_wanted(self.options, grouping), progress)?;
         Ok((heap, grouped))
+    }
+
+    /// Which node of the timeline each group of a grouped state is: found once for the state that was asked for last. Of a million groups to
+    /// find all of them takes longer than what is asked of one.
+    pub(crate) fn places_of(&self, grouped: &Arc<Grouped>) -> Arc<[Option<NodeId>]> {
+        {
+            let last = self.places.lock().unwrap_or_else(|e| e.into_inner());
+            if let Some((of, places)) = &*last
+                && of.upgrade().is_some_and(|of| Arc::ptr_eq(&of, grouped))
+            {
+                return Arc::clone(places);
+            }
+        }
+        let places: Arc<[Option<NodeId>]> = self.timeline.locate(&grouped.tree).into();
+        *self.places.lock().unwrap_or_else(|e| e.into_inner()) = Some((Arc::downgrade(grouped), Arc::clone(&places)));
+        places
     }
 
     pub(crate) fn grouped(&self, time: usize, progress: &Progress) -> Result<(Arc<HeapState>, Arc<Grouped>)> {

@@ -16,7 +16,7 @@ use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 /// A series, grouped.
 pub struct History {
@@ -29,6 +29,8 @@ pub struct History {
     maps: Mutex<VecDeque<(MapKey, Arc<ReferenceMap>)>>,
     /// The last grouped state: a selection asks for the same time again and again.
     last: Mutex<Option<GroupedState>>,
+    /// Which node each group of that is, once somebody has asked.
+    places: Mutex<Option<Places>>,
     /// Dominator trees, the last one last.
     dominators: Mutex<VecDeque<(DominatorsKey, Arc<Dominators>)>>,
     /// What groups reach and retain.
@@ -45,6 +47,9 @@ pub struct History {
 type MapKey = (usize, NodeId);
 /// A heap state, grouped, and its time.
 pub(super) type GroupedState = (usize, Arc<HeapState>, Arc<Grouped>);
+
+/// The node of each group of a state.
+type Places = (Weak<Grouped>, Arc<[Option<NodeId>]>);
 
 /// The point of the series, and what keeps what.
 type DominatorsKey = (usize, KeepRules);
@@ -155,6 +160,7 @@ impl History {
             points,
             maps: Mutex::default(),
             last: Mutex::new(last),
+            places: Mutex::default(),
             dominators: Mutex::default(),
             amounts: Mutex::default(),
             kept: None,
@@ -225,6 +231,7 @@ impl History {
             points: self.points.clone(),
             maps: Mutex::default(),
             last: Mutex::new(last),
+            places: Mutex::default(),
             dominators: Mutex::default(),
             // The same groups retain the same.
             amounts: Mutex::new(self.kept_amounts().clone()),

@@ -19,9 +19,9 @@ pub fn rows(
     aims: &mut Aims,
 ) {
     println!(
-        "| JVM | collector | program | time of all cores (95 %) | control (95 %) | by the clock (95 %) | control (95 %) | stood still, % | walks, histograms in a minute | the process that takes walks, % of a core | pairs |"
+        "| JVM | collector | program | time of all cores (95 %) | control (95 %) | by the clock (95 %) | control (95 %) | stood still, % | walks, histograms in a minute | the process that takes walks, % of a core | its memory at most, MB | pairs |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (jdk, class_path) in with_classes {
         for collector in jdk.collectors() {
             let name = name_of(&collector);
@@ -33,7 +33,7 @@ pub fn rows(
                     continue;
                 }
                 if !there(work) {
-                    println!("| {version} | {name} | {work} | not installed | | | | | | | |");
+                    println!("| {version} | {name} | {work} | not installed | | | | | | | | |");
                     continue;
                 }
                 let words = if work == "held" { vec![work, "1000000"] } else { vec![work] };
@@ -87,6 +87,13 @@ impl Attached {
         ticks / 100.0
     }
 
+    /// The most memory that it has had at once, bytes: files that it maps among it.
+    fn memory(&self) -> f64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("its status");
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("its memory");
+        line.split_whitespace().next().and_then(|n| n.parse::<f64>().ok()).expect("kilobytes") * 1024.0
+    }
+
     pub fn end(mut self) {
         drop(self.child.stdin.take());
         assert!(self.child.wait().expect("a status").success());
@@ -106,7 +113,7 @@ fn whole(program: &mut Program, folder: &Path, pairs: usize, length: Duration) -
     let part = first.len();
     let by_clock = |rounds: &[Took]| rounds.iter().map(|r| r.clock).sum::<f64>() / rounds.len() as f64;
     let (mut plain, mut recorded) = (vec![(cpu(&first), by_clock(&first))], Vec::new());
-    let (mut still, mut counts, mut taking) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut still, mut counts, mut taking, mut memory) = (Vec::new(), Vec::new(), Vec::new(), 0f64);
     for pair in 0..pairs {
         let attached = Attached::begin(program.pid, folder.join(format!("whole-{pair}-{}", program.pid)));
         let before = (AgentStatus::read(&attached.folder).expect("its state"), attached.used());
@@ -117,6 +124,7 @@ fn whole(program: &mut Program, folder: &Path, pairs: usize, length: Duration) -
         still.push((status.pauses - before.0.pauses) as f64 / 1e4 / elapsed);
         counts.push((status.walks as f64 * 60.0 / elapsed, status.histograms as f64 * 60.0 / elapsed));
         taking.push((attached.used() - before.1) * 100.0 / elapsed);
+        memory = memory.max(attached.memory());
         recorded.push((cpu(&all), by_clock(&all)));
         attached.end();
         let all = rounds(program, part);
@@ -135,11 +143,12 @@ fn whole(program: &mut Program, folder: &Path, pairs: usize, length: Duration) -
     let median = |all: Vec<f64>| quartiles(all).0;
     let (walks, histograms) = counts.into_iter().unzip();
     let row = format!(
-        "{by_cores} | {by_clock} | {:.2} | {:.1}, {:.1} | {:.1} | {pairs}",
+        "{by_cores} | {by_clock} | {:.2} | {:.1}, {:.1} | {:.1} | {:.0} | {pairs}",
         median(still),
         median(walks),
         median(histograms),
-        median(taking)
+        median(taking),
+        memory / 1e6
     );
     (row, ratio)
 }

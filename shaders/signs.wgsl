@@ -1,5 +1,5 @@
 // What stands over plots while two times are compared: the outline of the older state (its ghost), and signs of the direction
-// on roofs and walls, readable without colour. Which sign stands where comes from the engine (`city/change.rs`).
+// on roofs and walls, readable without colour. Which sign stands where comes from the engine (`city/overlay.rs`).
 
 #import memory_city::view::view
 #import memory_city::standing::{Instance, standing}

@@ -7,11 +7,11 @@
 //! A new [`ColourMode`] is a file in `colour/`, a new [`HeightRule`] one in `height/`, and one line in [`super::colour`] or
 //! [`super::height`]. May not: draw, or know what the values are values of.
 
-use super::change::MayShrink;
 use super::colour::{self, ColourMode, ColourScale};
 use super::detail::DetailTree;
 use super::height::{self, HeightAxis, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
 use super::legend::{ColourHistogram, Legend};
+use super::overlay::MayShrink;
 use super::pick::PickIndex;
 use super::values::{Plots, SampleRoom, Samples, Values};
 use super::{CityPlan, Hit, MORE_HEIGHT, PlotState, Standing};

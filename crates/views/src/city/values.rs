@@ -47,7 +47,7 @@ pub enum Plots<'a> {
 
 impl<'a> Plots<'a> {
     /// How many there are.
-    pub fn len(self) -> usize {
+    pub(super) fn len(self) -> usize {
         match self {
             Plots::Run(_, len) => len,
             Plots::Of(plots) => plots.len(),
@@ -55,7 +55,7 @@ impl<'a> Plots<'a> {
     }
 
     /// The same plots in blocks of [`AT_ONCE`], the last as long as it is.
-    pub fn blocks(self) -> impl Iterator<Item = Plots<'a>> {
+    pub(super) fn blocks(self) -> impl Iterator<Item = Plots<'a>> {
         let part = move |at: usize| {
             let len = AT_ONCE.min(self.len() - at);
             match self {
@@ -67,7 +67,7 @@ impl<'a> Plots<'a> {
     }
 
     /// Something of each, from a column of something of all plots.
-    pub fn of<T: Copy, U>(self, column: &[T], into: &mut Vec<U>, of: impl Fn(T) -> U) {
+    pub(super) fn of<T: Copy, U>(self, column: &[T], into: &mut Vec<U>, of: impl Fn(T) -> U) {
         into.clear();
         match self {
             Plots::Run(first, len) => into.extend(column[first as usize..][..len].iter().map(|&one| of(one))),

@@ -381,7 +381,6 @@ fn groups_of_samples_are_said_to_be_that_in_each_form() {
         (&["report", "--tree", "--format", "json"], false),
         (&["report", "--tree", "--format", "csv"], true),
         (&["analyse", "growth", "--format", "csv"], true),
-        (&["convert", "-o", &trees], true),
     ] {
         let said = |grouping: &str| {
             let done = run(&[words, &[&*shop, "--grouping", grouping]].concat());
@@ -392,5 +391,11 @@ fn groups_of_samples_are_said_to_be_that_in_each_form() {
         let by_thread = said("thread>type");
         assert!(by_thread.contains(part), "{words:?}: {by_thread}");
         assert!(!said("type").contains("sampled objects only"), "{words:?}");
+    }
+    // Memory trees have it with them.
+    for (grouping, is_of_samples) in [("thread>type", true), ("type", false)] {
+        assert_eq!(run(&["convert", "-o", &trees, &shop, "--grouping", grouping]).status.code(), Some(0));
+        let said = text(&run(&["report", &trees]).stdout);
+        assert_eq!(said.contains(part), is_of_samples, "{grouping}: {said}");
     }
 }

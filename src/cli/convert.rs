@@ -70,8 +70,6 @@ fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
     })?;
     warn(&source.warnings());
     let mut left_out = Vec::new();
-    let last = source.timeline().points().last().and_then(|point| point.sampled);
-    left_out.extend(last.map(|sampled| format!("that its groups are of samples. {sampled}")));
     if let Some(heaps) = source.heaps() {
         left_out.push(format!(
             "single objects with their addresses, GC roots and values: it holds groups by {}",

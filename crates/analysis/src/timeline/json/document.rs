@@ -4,13 +4,13 @@ use super::diagnostics::{HEAD, Note, ONCE};
 use super::fields::{DOCUMENT, DocumentField, FieldSeed, JsonField, JsonStep, Path};
 use super::maps::{MapKind, MapSeed, RawMaps};
 use super::memory::{Credit, READ_TEXT, no_room};
-use super::point::{GcSeed, Roles, Unreachable};
+use super::point::{GcSeed, Roles, Sampled, Unreachable};
 use super::scalars::{ABSENT, CountSeed, Switch, TextSeed, Timestamp};
 use super::settle;
 use super::totals::{Time, Totals};
 use super::tree::{Node, NodeColumns};
 use super::{FORMAT, VERSION};
-use crate::timeline::GcPoint;
+use crate::timeline::{GcPoint, SampledPart};
 use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -148,8 +148,8 @@ impl<'c, 'de> ReadContext<'c, 'de> {
         }
         let place = self.path.text(|symbol| self.totals.groups.text(symbol));
         let label = said.label.map(Cow::into_owned);
-        let SaidSeed { millis, gc, unreachable, nested_roles, .. } = said;
-        let mut time = Time { label, millis, gc, unreachable, place, ..Time::default() };
+        let SaidSeed { millis, gc, unreachable, sampled, nested_roles, .. } = said;
+        let mut time = Time { label, millis, gc, unreachable, sampled, place, ..Time::default() };
         // From here on nothing can go wrong: what is checked here is all that can.
         let checked = self.totals.check(&time, &self.tree, &nested_roles, &self.maps, &mut self.credit);
         self.keep(checked)?;
@@ -174,6 +174,7 @@ struct SaidSeed<'de> {
     millis: Option<u64>,
     gc: Option<GcPoint>,
     unreachable: Amount,
+    sampled: Option<SampledPart>,
     overlaps: bool,
     nested_roles: Vec<Cow<'de, str>>,
 }
@@ -248,6 +249,7 @@ impl<'de> Visitor<'de> for JsonDocument<'_, '_, 'de> {
                 DocumentField::Timestamp => said.millis = map.next_value_seed(Timestamp)?,
                 DocumentField::Gc => said.gc = map.next_value_seed(GcSeed(&mut *context))?,
                 DocumentField::Unreachable => said.unreachable = map.next_value_seed(Unreachable(&mut *context))?,
+                DocumentField::Sampled => said.sampled = map.next_value_seed(Sampled(&mut *context))?,
                 DocumentField::NestedRoles => said.nested_roles = map.next_value_seed(Roles(&mut *context))?,
                 DocumentField::Overlaps => said.overlaps = map.next_value_seed(Switch)?.unwrap_or(false),
                 DocumentField::Tree | DocumentField::Times if tree || times => {

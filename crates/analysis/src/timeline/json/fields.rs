@@ -24,6 +24,7 @@ pub(super) enum DocumentField {
     Timestamp,
     Gc,
     Unreachable,
+    Sampled,
     Overlaps,
     NestedRoles,
     Tree,
@@ -72,6 +73,7 @@ pub(super) const DOCUMENT: &[(&str, DocumentField)] = &[
     ("roots", DocumentField::Roots),
     ("gc", DocumentField::Gc),
     ("unreachable", DocumentField::Unreachable),
+    ("sampled", DocumentField::Sampled),
     ("overlaps", DocumentField::Overlaps),
     ("nested-roles", DocumentField::NestedRoles),
     ("times", DocumentField::Times),
@@ -97,7 +99,10 @@ pub(super) const PAIR: &[(&str, PairField)] = &[
 ];
 
 /// The fields of an amount.
-pub(super) const AMOUNT: &[(&str, NodeField)] = &[("objects", NodeField::Objects), ("bytes", NodeField::Bytes)];
+pub(super) const AMOUNT: &[(&str, usize)] = &[("objects", 0), ("bytes", 1)];
+
+/// The fields of what is known by samples.
+pub(super) const SAMPLED: &[(&str, usize)] = &[("samples", 0), ("objects", 1)];
 
 /// A field, known or not.
 pub(super) enum JsonField<'de, F> {

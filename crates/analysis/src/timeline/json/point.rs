@@ -2,10 +2,10 @@
 
 use super::diagnostics::ONCE;
 use super::document::ReadContext;
-use super::fields::{AMOUNT, FieldSeed, GC, GcField, JsonField, NodeField};
+use super::fields::{AMOUNT, FieldSeed, GC, GcField, JsonField, SAMPLED};
 use super::memory::READ_TEXT;
 use super::scalars::{ABSENT, CountSeed, Switch, TextSeed};
-use crate::timeline::{GcKind, GcPoint};
+use crate::timeline::{GcKind, GcPoint, SampledPart};
 use memory_city_heap::Amount;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -115,49 +115,90 @@ impl<'de> Visitor<'de> for Roles<'_, '_, 'de> {
     }
 }
 
+/// Reads an object of two counts, [`ABSENT`] where one is not said; `None` where there is `null` in its place.
+pub(super) struct TwoCounts<'a, 'c, 'de> {
+    pub context: &'a mut ReadContext<'c, 'de>,
+    /// The names of the first and of the second.
+    pub fields: &'static [(&'static str, usize)],
+    /// What has them, for warnings.
+    pub what: &'static str,
+    /// What one looks like.
+    pub example: &'static str,
+}
+
+impl<'de> DeserializeSeed<'de> for TwoCounts<'_, '_, 'de> {
+    type Value = Option<[u64; 2]>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> std::result::Result<Self::Value, D::Error> {
+        d.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for TwoCounts<'_, '_, 'de> {
+    type Value = Option<[u64; 2]>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.example)
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
+        let context = self.context;
+        let mut counts = [ABSENT; 2];
+        while let Some(field) = map.next_key_seed(FieldSeed(self.fields))? {
+            match field {
+                JsonField::Unknown(name) => {
+                    context.totals.unknown.note(self.what, &name);
+                    map.next_value::<IgnoredAny>()?;
+                }
+                JsonField::Known(name, place) => {
+                    context.path.field = name;
+                    if counts[place] != ABSENT {
+                        context.remedy = Some(ONCE);
+                        return Err(A::Error::custom(format!("{name:?} a second time, expected it once")));
+                    }
+                    counts[place] = map.next_value_seed(CountSeed)?;
+                    context.path.field = "";
+                }
+            }
+        }
+        Ok(Some(counts))
+    }
+}
+
 /// Reads objects and bytes that no root reaches.
 pub(super) struct Unreachable<'a, 'c, 'de>(pub &'a mut ReadContext<'c, 'de>);
 
 impl<'de> DeserializeSeed<'de> for Unreachable<'_, '_, 'de> {
     type Value = Amount;
     fn deserialize<D: Deserializer<'de>>(self, d: D) -> std::result::Result<Amount, D::Error> {
-        d.deserialize_any(self)
+        let (what, example) = ("count of the unreachable", "{\"objects\": 3, \"bytes\": 72}");
+        let counts = TwoCounts { context: self.0, fields: AMOUNT, what, example }.deserialize(d)?;
+        let [objects, bytes] = counts.unwrap_or_default().map(|count| if count == ABSENT { 0 } else { count });
+        Ok(Amount { objects, bytes })
     }
 }
 
-impl<'de> Visitor<'de> for Unreachable<'_, '_, 'de> {
-    type Value = Amount;
+/// Reads of how many objects it is known what the groups go by.
+pub(super) struct Sampled<'a, 'c, 'de>(pub &'a mut ReadContext<'c, 'de>);
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("{\"objects\": 3, \"bytes\": 72}")
-    }
-
-    fn visit_unit<E>(self) -> std::result::Result<Amount, E> {
-        Ok(Amount::default())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Amount, A::Error> {
-        let context = self.0;
-        let mut amount = Amount { objects: ABSENT, bytes: ABSENT };
-        while let Some(field) = map.next_key_seed(FieldSeed(AMOUNT))? {
-            match field {
-                JsonField::Unknown(name) => {
-                    context.totals.unknown.note("count of the unreachable", &name);
-                    map.next_value::<IgnoredAny>()?;
-                }
-                JsonField::Known(name, field) => {
-                    context.path.field = name;
-                    let place = if field == NodeField::Objects { &mut amount.objects } else { &mut amount.bytes };
-                    if *place != ABSENT {
-                        context.remedy = Some(ONCE);
-                        return Err(A::Error::custom(format!("{name:?} a second time, expected it once")));
-                    }
-                    *place = map.next_value_seed(CountSeed)?;
-                    context.path.field = "";
-                }
+impl<'de> DeserializeSeed<'de> for Sampled<'_, '_, 'de> {
+    type Value = Option<SampledPart>;
+    fn deserialize<D: Deserializer<'de>>(self, d: D) -> std::result::Result<Option<SampledPart>, D::Error> {
+        let (what, example) = ("count of samples", "{\"samples\": 30, \"objects\": 1200}");
+        let counts = TwoCounts { context: self.0, fields: SAMPLED, what, example }.deserialize(d)?;
+        match counts {
+            None => Ok(None),
+            Some([samples, objects]) if samples == ABSENT || objects == ABSENT || samples > objects => {
+                let told = |count: u64| if count == ABSENT { "none".to_owned() } else { count.to_string() };
+                let (samples, objects) = (told(samples), told(objects));
+                Err(D::Error::custom(format!(
+                    "samples: {samples}, objects: {objects}, expected both, and no more samples than objects"
+                )))
             }
+            Some([samples, objects]) => Ok(Some(SampledPart { samples, objects })),
         }
-        let given = |count: u64| if count == ABSENT { 0 } else { count };
-        Ok(Amount { objects: given(amount.objects), bytes: given(amount.bytes) })
     }
 }

@@ -369,7 +369,7 @@ impl Collector {
                     millis,
                     gc,
                     unreachable: times[i].unreachable,
-                    sampled: None,
+                    sampled: times[i].sampled,
                 },
             )
         });

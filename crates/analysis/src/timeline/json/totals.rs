@@ -8,7 +8,7 @@ use super::memory::{Amounts, Costs, Credit, LIVE, OF_FILES, no_room};
 use super::tree::NodeColumns;
 use crate::timeline::builder::{Duplicates, NodeRow};
 use crate::timeline::symbols::NameTable;
-use crate::timeline::{GcPoint, TimePoint, TimelineBuilder};
+use crate::timeline::{GcPoint, SampledPart, TimePoint, TimelineBuilder};
 use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result, Warning};
 use std::borrow::Cow;
@@ -22,6 +22,7 @@ pub(super) struct Time {
     pub millis: Option<u64>,
     pub gc: Option<GcPoint>,
     pub unreachable: Amount,
+    pub sampled: Option<SampledPart>,
     /// Number of the file.
     pub file: usize,
     /// Number within the file.

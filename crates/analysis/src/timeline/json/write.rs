@@ -113,6 +113,10 @@ fn time(timeline: &Timeline, t: usize, references: Option<&TimeReferences>, out:
         out.amount(point.unreachable)?;
         out.text("}")?;
     }
+    if let Some(sampled) = point.sampled {
+        out.text(",\"sampled\":")?;
+        serde_json::to_writer(&mut *out.out, &sampled).map_err(|e| Error::io(out.name, e.into()))?;
+    }
     let present = present(timeline, t);
     let mut nested: Vec<&str> = timeline.nested_roles().collect();
     nested.sort_unstable();

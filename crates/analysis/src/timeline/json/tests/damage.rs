@@ -135,12 +135,27 @@ fn many_small_times_with_different_nodes_are_refused_before_memory_ends() {
     assert!(error.contains("different nodes") && error.contains("Open fewer times"), "{error}");
 }
 
+#[test]
+fn what_is_said_of_samples_is_both_counts() {
+    for (said, expected) in [
+        (r#"{"samples": 3, "objects": 2}"#, "samples: 3, objects: 2"),
+        (r#"{"samples": 3}"#, "samples: 3, objects: none"),
+        (r#"{"objects": 3}"#, "samples: none, objects: 3"),
+        ("[3, 4]", r#"{"samples": 30, "objects": 1200}"#),
+    ] {
+        let text =
+            super::document(&format!(r#""sampled": {said}, "tree": {{"name": "Heap", "objects": 2, "bytes": 9}}"#));
+        let error = super::read_text(text.into_bytes()).err().expect("refused").to_string();
+        assert!(error.contains("sampled") && error.contains(expected), "{said}: {error}");
+    }
+}
+
 /// Documents to be damaged: every field of the format is in one of them.
 const SOUND: [&str; 4] = [
     include_str!("../../../../../../sample-data/json/one-time.json"),
     include_str!("../../../../../../sample-data/json/all-times.json"),
     include_str!("../../../../../../sample-data/json/lines.jsonl"),
-    r#"{"format": "memory-city", "version": 1, "label": "a", "overlaps": true, "nested-roles": ["T", null], "unreachable": {"objects": 1, "bytes": 16},
+    r#"{"format": "memory-city", "version": 1, "label": "a", "overlaps": true, "nested-roles": ["T", null], "unreachable": {"objects": 1, "bytes": 16}, "sampled": {"samples": 1, "objects": 2},
        "gc": {"number": 1, "kind": "major", "cause": "", "duration": 1, "end": false, "freed": 2},
        "tree": {"key": "r", "children": [{"name": "\\u00e9#", "role": "T", "key": "k", "objects": 2, "bytes": 9}]},
        "points-to": {"r": {"k": 1}}, "pointed-from": {"k": {"r": {"referencing": 1, "referenced": 2, "references": 3}}},

@@ -5,7 +5,7 @@ use super::{read_text, shown};
 use crate::group::MemoryTree;
 use crate::timeline::all_references::{HeldByRoot, ReferencePair, TimeReferences};
 use crate::timeline::references::{Edge, ReferenceMap};
-use crate::timeline::{GcKind, GcPoint, NodeId, TimePoint, Timeline};
+use crate::timeline::{GcKind, GcPoint, NodeId, SampledPart, TimePoint, Timeline};
 use memory_city_heap::Amount;
 use memory_city_heap::progress::Progress;
 use proptest::prelude::*;
@@ -48,16 +48,18 @@ fn collections() -> impl Strategy<Value = GcPoint> {
 fn timelines() -> impl Strategy<Value = Timeline> {
     let shape = prop::collection::vec((any::<prop::sample::Index>(), "[ab]?", name()), 0..40);
     let counts = prop::collection::vec((0..5u32, 0..900u32), 1..9);
-    let time = (any::<String>(), 0..4u64, 0..2u64, shape, counts, prop::option::of(collections()));
+    let of_samples = prop::option::of((0..9u64, 9..99u64));
+    let time = (any::<String>(), 0..4u64, 0..2u64, shape, counts, prop::option::of(collections()), of_samples);
     (prop::collection::vec(time, 1..5), any::<bool>()).prop_map(|(times, overlapping)| {
         let mut millis = 0;
         let mut points = Vec::new();
         let mut trees = Vec::new();
         let known = times.first().is_some_and(|t| t.1 > 0);
-        for (label, later, unreachable, shape, counts, gc) in times {
+        for (label, later, unreachable, shape, counts, gc, of_samples) in times {
             millis += later;
             let unreachable = Amount { objects: unreachable, bytes: unreachable * 16 };
-            points.push(TimePoint { label, millis: if known { millis } else { 0 }, gc, unreachable, sampled: None });
+            let sampled = of_samples.map(|(samples, objects)| SampledPart { samples, objects });
+            points.push(TimePoint { label, millis: if known { millis } else { 0 }, gc, unreachable, sampled });
             trees.push(tree(&shape, &counts, overlapping));
         }
         Timeline::from_trees(points, &trees)

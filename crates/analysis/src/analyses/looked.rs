@@ -113,8 +113,18 @@ impl Looked {
         let fresh: Vec<usize> = times.iter().copied().filter(|time| !seen.contains_key(time)).collect();
         let found = heaps.owners_at(&fresh, rules, needs, progress)?;
         seen.extend(fresh.into_iter().zip(found));
+        // Of a dump that was cut off nobody knows what keeps its objects: beside whole ones it would tell of what was cut, not of what grows.
+        let whole = |time: &usize| seen[time].places.is_some() && !seen[time].is_cut;
+        let enough = times.iter().filter(|time| whole(time)).count() >= 2;
         for &time in times {
             let owners = &seen[&time];
+            if enough && owners.is_cut {
+                let label = &document.timeline().points()[time].label;
+                notes.push(format!(
+                    "{label} is left out here: it names no GC roots, as a dump that was cut off. What keeps its objects alive is not known."
+                ));
+                continue;
+            }
             match &owners.places {
                 Some(places) => {
                     history.add(places);
@@ -132,9 +142,9 @@ impl Looked {
                 remedy: "Take a heap dump, or record a trace with references and GC roots".into(),
             });
         }
-        if looked.len() < times.len() {
-            let n = times.len() - looked.len();
-            notes.push(format!("Passed over {n} of {} points in time: without {}.", times.len(), lacks.names()));
+        let passed = times.iter().filter(|time| seen[time].places.is_none()).count();
+        if passed > 0 {
+            notes.push(format!("Passed over {passed} of {} points in time: without {}.", times.len(), lacks.names()));
         }
         // A handful of millions changes no answer.
         if history.too_deep() * WORTH_TELLING

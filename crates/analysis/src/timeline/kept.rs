@@ -126,12 +126,15 @@ pub(crate) struct OwnersOfTime {
     pub known: Reads,
     /// The places; `None` where it is not.
     pub places: Option<Arc<OwnerPlaces>>,
+    /// The dump names no roots but static fields, as one that was cut off: what else keeps objects alive is not known.
+    pub is_cut: bool,
 }
 
 #[derive(Serialize, Deserialize)]
 struct StoredOwners {
     known: u32,
     places: Option<StoredPlaces>,
+    is_cut: bool,
 }
 
 fn owners_key(series: &dyn HeapSeries, index: usize, rules: KeepRules) -> Option<AnswerKey> {
@@ -145,13 +148,13 @@ pub(super) fn kept_owners(series: &dyn HeapSeries, index: usize, rules: KeepRule
         Some(stored) => Some(Arc::new(stored.places()?)),
         None => None,
     };
-    Some(OwnersOfTime { known: Reads::from_bits_truncate(kept.known), places })
+    Some(OwnersOfTime { known: Reads::from_bits_truncate(kept.known), places, is_cut: kept.is_cut })
 }
 
 /// Keeps them.
 pub(super) fn keep_owners(series: &dyn HeapSeries, index: usize, rules: KeepRules, owners: &OwnersOfTime) {
     if let Some(key) = owners_key(series, index, rules) {
         let places = owners.places.as_deref().map(StoredPlaces::of);
-        key.keep(&StoredOwners { known: owners.known.bits(), places });
+        key.keep(&StoredOwners { known: owners.known.bits(), places, is_cut: owners.is_cut });
     }
 }

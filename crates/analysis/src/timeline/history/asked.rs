@@ -16,7 +16,7 @@ use memory_city_formats::{AnswerKey, MemoryNeed, each_state, memory_budget};
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, GroupAmounts, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapState, ObjectId};
+use memory_city_heap::{HeapState, ObjectId, RootKind};
 use std::sync::Arc;
 
 /// Reference maps that are kept.
@@ -92,11 +92,12 @@ impl History {
             each_state(series, &points, MemoryNeed::Owners, memory_budget(), progress, |point, heap, progress| {
                 let known = Reads::known_of(&heap);
                 if !known.contains(needs) {
-                    return Ok(OwnersOfTime { known, places: None });
+                    return Ok(OwnersOfTime { known, places: None, is_cut: false });
                 }
                 let dominators = self.dominators_of(point, &heap, rules, ends.contains(&Some(point)), progress)?;
                 let places = OwnerTree::new(&heap, &dominators, progress)?.into_places();
-                let owners = OwnersOfTime { known, places: Some(Arc::new(places)) };
+                let is_cut = heap.origins().is_none() && heap.roots().iter().all(|r| r.kind == RootKind::StaticField);
+                let owners = OwnersOfTime { known, places: Some(Arc::new(places)), is_cut };
                 keep_owners(series, point, rules, &owners);
                 Ok(owners)
             })?;

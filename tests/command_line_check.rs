@@ -94,6 +94,25 @@ fn a_dump_that_was_cut_is_told_and_the_rest_is_looked_at() {
     assert!(report.contains(PERSONS), "{report}");
 }
 
+/// Roots come last in a dump: without them who owns what is another question, and its answer would hide the leak.
+#[test]
+fn a_last_dump_that_was_cut_hides_no_leak() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for n in ["01", "04", "08", "12", "16"] {
+        let name = format!("person-leak-{n}.hprof.gz");
+        std::fs::copy(root().join(SAMPLE).join(&name), folder.path().join(&name)).expect("a copy");
+    }
+    let cut = folder.path().join("person-leak-16.hprof.gz");
+    let bytes = std::fs::read(&cut).expect("a dump");
+    std::fs::write(&cut, &bytes[..bytes.len() / 2]).expect("less of it");
+    let (code, report, error) = run(&["report", &folder.path().to_string_lossy()]);
+    assert_eq!(code, 0, "{error}");
+    assert!(report.contains(PERSONS) && report.contains("person-leak-16.hprof.gz is left out here"), "{report}");
+    let (code, text, error) = run(&["check", &folder.path().to_string_lossy()]);
+    assert_eq!(code, 3, "{error}");
+    assert!(text.contains(PERSONS), "{text}");
+}
+
 #[test]
 fn what_accumulates_fails_with_its_owner_in_every_form() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -160,7 +160,9 @@ impl Analysis for Leak {
         let examples = examples(heaps, window, keep, history, listed, progress)?;
         for (point, example) in listed.iter().zip(&examples) {
             answers.push(if grew { sentence(history, point) } else { filling(history, point) });
-            if let Some(path) = &example.path {
+            // Of what hangs on no place of its own one way says nothing.
+            let is_rest = !grew && history.places()[point.place as usize].is_shared();
+            if let Some(path) = example.path.as_ref().filter(|_| !is_rest) {
                 answers.push(format!("    {}{}", path.text(), example.text(grew)));
             }
         }
@@ -443,7 +445,14 @@ fn filling(history: &OwnerHistory, point: &Accumulation) -> String {
         Elements::Own => format!("are {count} {}", objects_text(history, point.place)),
         Elements::Larger => "is large".to_owned(),
     };
-    format!("{place} {holds}: {bytes}, {:.0} % of the heap", 100.0 * point.share)
+    let share = 100.0 * point.share;
+    match &point.elements {
+        Elements::Below(_) if at(point.place).is_shared() => {
+            let kinds = holds.trim_start_matches("holds ");
+            format!("{bytes}, {share:.0} % of the heap, is {place} and hangs on no place of its own: {kinds}")
+        }
+        _ => format!("{place} {holds}: {bytes}, {share:.0} % of the heap"),
+    }
 }
 
 fn elements_text(history: &OwnerHistory, point: &Accumulation) -> String {

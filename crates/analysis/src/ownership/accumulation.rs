@@ -58,7 +58,7 @@ pub struct Accumulation {
     pub course: Course,
 }
 
-/// The accumulation points, the one that grows most first.
+/// The accumulation points, the one that grows most first; of one state the fullest first, and what hangs on no place of its own last.
 pub fn accumulations(history: &OwnerHistory, rules: AccumulationRules) -> Vec<Accumulation> {
     find(history, rules, false)
 }
@@ -118,7 +118,9 @@ fn find(history: &OwnerHistory, rules: AccumulationRules, once: bool) -> Vec<Acc
             }
         })
         .collect();
-    points.sort_by_key(|p| std::cmp::Reverse(p.bytes.1 as i64 - p.bytes.0 as i64));
+    // Of one state what hangs on no place of its own fills much of every heap, and is nothing that somebody could change.
+    let is_rest = |p: &Accumulation| at_once && history.places()[p.place as usize].is_shared();
+    points.sort_by_key(|p| (is_rest(p), std::cmp::Reverse(p.bytes.1 as i64 - p.bytes.0 as i64)));
     points
 }
 

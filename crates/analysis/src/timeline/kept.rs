@@ -126,7 +126,7 @@ pub(crate) struct OwnersOfTime {
     pub known: Reads,
     /// The places; `None` where it is not.
     pub places: Option<Arc<OwnerPlaces>>,
-    /// The dump names no roots but static fields, as one that was cut off: what else keeps objects alive is not known.
+    /// The dump names no roots, as one that was cut off: what keeps objects alive but static fields and lasting classes is not known.
     pub is_cut: bool,
 }
 

@@ -96,7 +96,10 @@ impl History {
                 }
                 let dominators = self.dominators_of(point, &heap, rules, ends.contains(&Some(point)), progress)?;
                 let places = OwnerTree::new(&heap, &dominators, progress)?.into_places();
-                let is_cut = heap.origins().is_none() && heap.roots().iter().all(|r| r.kind == RootKind::StaticField);
+                // Every VM keeps something for native code, and its dumps say so last. Without any, what roots there are was found otherwise.
+                use RootKind::{ClassLoader, Other, StaticField, Thread};
+                let is_found = |kind: RootKind| matches!(kind, StaticField | ClassLoader | Thread | Other);
+                let is_cut = heap.origins().is_none() && heap.roots().iter().all(|root| is_found(root.kind));
                 let owners = OwnersOfTime { known, places: Some(Arc::new(places)), is_cut };
                 keep_owners(series, point, rules, &owners);
                 Ok(owners)

@@ -96,8 +96,38 @@ fn collections_of_trees_are_kept_and_what_is_left_out_is_named() {
     recorded.walk(16, 3);
     drop(recorded);
     let said = converted(&[&shop.display().to_string()], &at("shop.json"));
-    for named in ["samples of allocations", "the facts of the run, its threads", "1 warnings about the input"] {
+    for named in ["samples of allocations", "the facts of the run, its threads", "1 warning about the input"] {
         assert!(said.contains(&format!("not in the file: {named}")), "{named}: {said}");
+    }
+}
+
+/// What is converted is neither overwritten nor joined by what is made of it; trees of a recording are as private as it is.
+#[test]
+fn inputs_stay_and_trees_of_recordings_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace");
+    let part = trace.join("00-000000.mcity");
+    let mut recorded = memory_city_testing::shop::Shop::begin(&trace, TraceOptions::default());
+    recorded.walk(8, 3);
+    drop(recorded);
+    let before = std::fs::read(&part).expect("the recording");
+    let refused = |input: &Path, output: &Path, why: &str| {
+        let done = run(&["convert", &input.to_string_lossy(), "-o", &output.to_string_lossy()]);
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{said}");
+        assert!(said.contains(why) && said.contains("--output"), "{said}");
+    };
+    refused(&trace, &part, "would lie in");
+    refused(&trace, &trace.join("../trace/new.json"), "would lie in");
+    refused(&part, &part, "would be overwritten");
+    assert_eq!(std::fs::read(&part).expect("the recording"), before);
+    assert_eq!(std::fs::read_dir(&trace).expect("the folder").count(), 1);
+    // Beside a file that is converted there may be others.
+    for (input, output) in [(&trace, folder.path().join("trees.json")), (&part, trace.join("trees.json"))] {
+        converted(&[&input.to_string_lossy()], &output);
+        let mode = std::fs::metadata(&output).expect("trees").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", output.display());
     }
 }
 
@@ -290,7 +320,7 @@ fn a_recording_of_two_streams_becomes_one_file() {
 
     let (trace, one) = (trace.display().to_string(), folder.path().join("one.mcity"));
     let said = converted(&[&trace], &one);
-    assert!(said.contains("1 walks") && !said.contains("not in the file"), "{said}");
+    assert!(said.contains("1 walk") && !said.contains("not in the file"), "{said}");
     let one_text = one.display().to_string();
     assert_eq!(report(&[&trace]), report(&[&one_text]));
     let tree = |of: &str, grouping: &str| {

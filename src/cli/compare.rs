@@ -1,5 +1,6 @@
 //! `compare`: two runs of a program side by side, group by group.
 
+use super::convert::readers_of;
 use super::output::OutputArgs;
 use super::{Cli, GroupingArgs, with_progress};
 use clap::error::ErrorKind;
@@ -59,7 +60,8 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
         let second = open(&args.second, &grouping)?;
         let compared = compare::compare([&first, &second], given.iter().copied(), progress)?;
         if let Some(path) = &args.output_trees {
-            json::save(compared.trees.timeline(), None, path, progress)?;
+            let both = [args.first.clone(), args.second.clone()];
+            json::save_for(compared.trees.timeline(), None, path, readers_of(&both)?, progress)?;
         }
         Ok(compared)
     })?;

@@ -4,6 +4,7 @@ use super::{Cli, GroupingArgs, with_progress};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory};
 use memory_city::opening;
+use memory_city_analysis::tabular::several;
 use memory_city_analysis::timeline::{AUTO, Metric, NodeId, Source, TimePoint, Timeline, are_trees, json, title_of};
 use memory_city_formats::wire::{self, CountStream, StreamCount};
 use memory_city_heap::Amount;
@@ -11,7 +12,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::{FileReaders, Unfinished};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -43,12 +44,45 @@ pub fn convert(args: ConvertArgs) -> Result<ExitCode> {
             remedy: "Write .json, .jsonl (both also with .gz or .zst behind it), or .mcity; heap dumps are read, not written".into(),
         });
     }
+    refuse_inputs(&args.paths, &args.output)?;
     let left_out = if name.ends_with(".mcity") { recording(&args)? } else { trees(&args)? };
     for what in left_out {
         eprintln!("memory-city: not in the file: {what}");
     }
     println!("{}", args.output.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Who may read trees that are made of these: names of threads, which may be those of users, are as private as in a recording.
+pub(super) fn readers_of(inputs: &[PathBuf]) -> Result<FileReaders> {
+    for input in inputs {
+        if wire::are_recordings(std::slice::from_ref(input))? {
+            return Ok(FileReaders::OwnerAlone);
+        }
+    }
+    Ok(FileReaders::AsUsual)
+}
+
+/// An output that is an input, or would lie among those of a folder, takes it away, or is read with them the next time.
+fn refuse_inputs(inputs: &[PathBuf], output: &Path) -> Result<()> {
+    let folder = output.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // What cannot be found is not there to be destroyed.
+    let Ok(folder) = folder.canonicalize() else { return Ok(()) };
+    let is_in = |input: &PathBuf| {
+        let is_same =
+            |whole: PathBuf| whole.is_dir() && whole == folder || output.canonicalize().is_ok_and(|o| o == whole);
+        input.canonicalize().is_ok_and(is_same)
+    };
+    match inputs.iter().find(|input| is_in(input)) {
+        None => Ok(()),
+        Some(input) => Err(Error::Unusable {
+            what: match input.is_dir() {
+                true => format!("{} would lie in {}, which is converted", output.display(), input.display()),
+                false => format!("{} is what is converted: it would be overwritten", output.display()),
+            },
+            remedy: "Name another place with --output".into(),
+        }),
+    }
 }
 
 fn warn<'a>(warnings: impl IntoIterator<Item = &'a memory_city_heap::error::Warning>) {
@@ -65,7 +99,7 @@ fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
         let hidden = progress.hidden();
         let references = |time: usize| source.time_references(time, &hidden);
         let references: Option<&json::ReferencesOf<'_>> = if args.no_references { None } else { Some(&references) };
-        json::save(source.timeline(), references, &args.output, progress)?;
+        json::save_for(source.timeline(), references, &args.output, readers_of(&args.paths)?, progress)?;
         Ok(source)
     })?;
     warn(&source.warnings());
@@ -99,11 +133,12 @@ fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
             .push("the facts of the run, its collections, and its samples but what is estimated from them".to_owned());
     }
     let warnings = source.warnings().len();
-    left_out.extend((warnings > 0).then(|| format!("{warnings} warnings about the input")));
+    left_out.extend((warnings > 0).then(|| several(warnings as u64, "warning", "warnings") + " about the input"));
     match source.counts_beside() {
         0 => {}
         counts => {
-            left_out.push(format!("{counts} class histograms between its points in time: `analyse counts` has them"))
+            let counts = several(counts as u64, "class histogram", "class histograms");
+            left_out.push(format!("{counts} between its points in time: `analyse counts` has them"))
         }
     }
     if args.no_references {
@@ -136,8 +171,11 @@ fn recording(args: &ConvertArgs) -> Result<Vec<String>> {
     let (saved, warnings) = with_progress(write)?;
     warn(&warnings);
     eprintln!(
-        "memory-city: {} walks, {} objects, {} references, {} bytes",
-        saved.walks, saved.objects, saved.references, saved.bytes
+        "memory-city: {}, {} objects, {} references, {} bytes",
+        several(saved.walks as u64, "walk", "walks"),
+        saved.objects,
+        saved.references,
+        saved.bytes
     );
     let mut left_out = saved.left_out;
     if grouped.grouping != AUTO {
@@ -222,11 +260,11 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
             left_out.push("garbage, which is counted apart".to_owned());
         }
         let warnings = source.warnings().len();
-        left_out.extend((warnings > 0).then(|| format!("{warnings} warnings about the input")));
+        left_out.extend((warnings > 0).then(|| several(warnings as u64, "warning", "warnings") + " about the input"));
         warn(&source.warnings());
         Ok((left_out, points.len()))
     })?;
-    eprintln!("memory-city: {times} class histograms");
+    eprintln!("memory-city: {}", several(times as u64, "class histogram", "class histograms"));
     Ok(left_out)
 }
 

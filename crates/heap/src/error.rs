@@ -61,9 +61,22 @@ impl Error {
             K::PermissionDenied => "Make the file readable for this user (chmod +r) or copy it to a place that is",
             K::AlreadyExists => "Name another one",
             K::NotADirectory | K::IsADirectory => "Check the path: files and folders are not each other's place",
+            K::StorageFull | K::QuotaExceeded => "Make room on that disk and try again",
             _ => "Check the disk and try again",
         };
         Error::Io { path: path.to_owned(), source, remedy: remedy.to_owned() }
+    }
+
+    /// The same of a file or folder that was to be made: where that is not allowed, it is another place that helps.
+    pub fn not_made(path: &Path, source: std::io::Error) -> Self {
+        use std::io::ErrorKind as K;
+        match source.kind() {
+            K::PermissionDenied | K::ReadOnlyFilesystem => {
+                let remedy = "Name a place in which this user may write".to_owned();
+                Error::Io { path: path.to_owned(), source, remedy }
+            }
+            _ => Error::io(path, source),
+        }
     }
 }
 
@@ -96,5 +109,24 @@ fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> std::result::Resul
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}{}: {}", self.path.display(), at(self.offset), self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Error as IoError, ErrorKind};
+
+    #[test]
+    fn what_cannot_be_made_is_made_elsewhere() {
+        for (kind, read, made) in [
+            (ErrorKind::PermissionDenied, "chmod +r", "may write"),
+            (ErrorKind::StorageFull, "Make room", "Make room"),
+            (ErrorKind::NotFound, "Check the path", "Check the path"),
+        ] {
+            let path = Path::new("/a");
+            let said = [Error::io(path, IoError::from(kind)), Error::not_made(path, IoError::from(kind))];
+            assert!(said[0].to_string().contains(read) && said[1].to_string().contains(made), "{said:?}");
+        }
     }
 }

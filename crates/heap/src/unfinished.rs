@@ -52,7 +52,7 @@ impl Unfinished {
     /// When it cannot be made; [`Error::Cancelled`] once the program ends.
     pub fn begin_for(output: &Path, readers: FileReaders) -> Result<(File, Unfinished)> {
         let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        std::fs::create_dir_all(folder).map_err(|e| Error::not_made(folder, e))?;
         let mut named = tempfile::Builder::new();
         named.prefix(".").suffix(".partial");
         // Otherwise temporary files are their owner's alone.
@@ -119,10 +119,18 @@ impl Drop for Unfinished {
 /// # Errors
 /// Those of `write`, and when the file cannot be made.
 pub fn write_whole(output: &Path, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
+    write_whole_for(output, FileReaders::AsUsual, write)
+}
+
+/// As [`write_whole`], for some readers.
+///
+/// # Errors
+/// As there.
+pub fn write_whole_for(output: &Path, readers: FileReaders, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
     if std::fs::metadata(output).is_ok_and(|m| !m.is_file()) {
         return write(&File::options().write(true).open(output).map_err(|e| refused(output, e))?);
     }
-    let (file, place) = Unfinished::begin_for(output, FileReaders::AsUsual)?;
+    let (file, place) = Unfinished::begin_for(output, readers)?;
     write(&file)?;
     drop(file);
     place.complete(output)
@@ -140,7 +148,7 @@ pub enum FileReaders {
 fn refused(output: &Path, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::Interrupted => Error::Cancelled,
-        _ => Error::io(output, error),
+        _ => Error::not_made(output, error),
     }
 }
 

@@ -112,7 +112,7 @@ fn left_out(series: &dyn HeapSeries, points: &[usize]) -> Vec<String> {
     }
     let warnings = series.warnings().len();
     if warnings > 0 {
-        all.push(format!("{warnings} warnings about the input"));
+        all.push(format!("{warnings} warning{} about the input", if warnings == 1 { "" } else { "s" }));
     }
     all
 }

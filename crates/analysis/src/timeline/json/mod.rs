@@ -56,7 +56,7 @@ pub use live::{GrowingTrees, SoFar};
 pub use memory::Grant;
 pub(crate) use read::holds_trees;
 pub use read::{Collector, JsonSource, TreesOfRecording, read};
-pub use save::save;
+pub use save::{save, save_for};
 pub use write::{Form, write};
 pub use write::{ReferencesOf, write_time};
 

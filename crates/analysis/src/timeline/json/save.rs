@@ -4,7 +4,7 @@ use super::{Form, ReferencesOf, write};
 use crate::timeline::Timeline;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::unfinished::write_whole;
+use memory_city_heap::unfinished::{FileReaders, write_whole_for};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -40,9 +40,23 @@ pub fn save(
     output: &Path,
     progress: &Progress,
 ) -> Result<()> {
+    save_for(timeline, references, output, FileReaders::AsUsual, progress)
+}
+
+/// As [`save`], for some readers.
+///
+/// # Errors
+/// As there.
+pub fn save_for(
+    timeline: &Timeline,
+    references: Option<&ReferencesOf<'_>>,
+    output: &Path,
+    readers: FileReaders,
+    progress: &Progress,
+) -> Result<()> {
     let name = output.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let (form, packing) = asked(&name);
-    write_whole(output, |file| {
+    write_whole_for(output, readers, |file| {
         packed(timeline, references, form, packing, file, output, progress)?;
         progress.check()
     })

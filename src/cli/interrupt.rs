@@ -7,18 +7,30 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished;
 use std::process::ExitCode;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What programs exit with after Ctrl+C: 128 and the number of the signal, as shells expect.
 const CODE: u8 = 130;
 
-static STATE: Mutex<InterruptState> = Mutex::new(InterruptState { asked: None, running: None });
+static STATE: Mutex<InterruptState> = Mutex::new(InterruptState { asked: None, since: None, running: None });
 static ASKED: Condvar = Condvar::new();
 
 struct InterruptState {
     /// The exit code that was asked for.
     asked: Option<u8>,
+    /// Since when.
+    since: Option<Instant>,
     running: Option<Progress>,
+}
+
+/// Who signals a process and its group, as `timeout` does, is heard twice and means one.
+const ONE_SIGNAL: Duration = Duration::from_millis(500);
+
+impl InterruptState {
+    /// Whether a signal is the one that was heard just now.
+    fn is_again(&self, code: u8) -> bool {
+        self.asked == Some(code) && self.since.is_some_and(|since| since.elapsed() < ONE_SIGNAL)
+    }
 }
 
 fn state() -> MutexGuard<'static, InterruptState> {
@@ -56,6 +68,9 @@ pub fn listen() {
 /// Ends what runs, or the program.
 fn end(code: u8) {
     let mut state = state();
+    if state.is_again(code) {
+        return;
+    }
     match &state.running {
         Some(work) if state.asked.is_none() => work.cancel(),
         _ => {
@@ -64,7 +79,7 @@ fn end(code: u8) {
             exit(i32::from(state.asked.unwrap_or(code)));
         }
     }
-    state.asked = Some(code);
+    (state.asked, state.since) = (Some(code), Some(Instant::now()));
     ASKED.notify_all();
 }
 
@@ -144,5 +159,25 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         state().running = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_that_is_heard_twice_at_once_is_one() {
+        let now = Instant::now();
+        let before = now.checked_sub(ONE_SIGNAL * 2);
+        for (asked, since, code, expected) in [
+            (None, None, 130, false),
+            (Some(130), Some(now), 130, true),
+            (Some(130), Some(now), 143, false),
+            (Some(130), before, 130, false),
+        ] {
+            let state = InterruptState { asked, since, running: None };
+            assert_eq!(state.is_again(code), expected, "{asked:?} {code}");
+        }
     }
 }

@@ -70,11 +70,23 @@ fn warns(version: &str, command_line: &[u8]) -> bool {
 /// The name of a program by the first word of its command: `com.acme.Main`, `/opt/app.jar` as `Main`, `app`.
 pub fn short_name(program: &str) -> String {
     let first = program.split(' ').next().unwrap_or_default();
-    let last = match first.rsplit('/').next().unwrap_or_default() {
-        jar if jar.ends_with(".jar") => jar.trim_end_matches(".jar"),
-        class => class.rsplit('.').next().unwrap_or_default(),
-    };
-    let name: String = last.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).take(40).collect();
+    match first.contains('/') || first.ends_with(".jar") {
+        true => file_name(Path::new(first)),
+        false => for_files(first.rsplit('.').next().unwrap_or_default()),
+    }
+}
+
+/// The same of a file that is run: `start` of `./start.sh`, `my-app-1.2` of `/opt/my-app-1.2.jar`.
+pub fn file_name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let of_script = [".jar", ".sh", ".bash", ".zsh", ".ksh", ".py", ".rb", ".pl"];
+    for_files(of_script.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name))
+}
+
+/// With letters alone that the names of files may have, and never hidden.
+fn for_files(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
+    let name: String = name.trim_start_matches('.').chars().map(plain).take(40).collect();
     if name.is_empty() { "java".into() } else { name }
 }
 
@@ -211,7 +223,9 @@ mod tests {
         for (program, name) in [
             ("com.acme.Main --port 80", "Main"),
             ("/opt/my app", "my"),
-            ("/opt/shop-2.1.jar x", "shop-2-1"),
+            ("/opt/shop-2.1.jar x", "shop-2.1"),
+            ("my-app-1.2.3.jar", "my-app-1.2.3"),
+            ("/opt/.hidden", "hidden"),
             ("Main", "Main"),
             ("", "java"),
             ("org.apache.catalina.startup.Bootstrap start", "Bootstrap"),

@@ -6,7 +6,7 @@ use super::{RecordingArgs, library, words};
 use crate::cli::interrupt;
 use clap::Args;
 use memory_city::jvm::leftovers;
-use memory_city::jvm::list::short_name;
+use memory_city::jvm::list::{file_name, short_name};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::ffi::{OsStr, OsString};
@@ -53,7 +53,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
             remedy: "Use an image with glibc (Debian, Ubuntu, UBI), or `memory-city watch`, which loads nothing".into(),
         });
     }
-    let name = if is_java { name_of(arguments) } else { short_name(&program.to_string_lossy()) };
+    let name = name_of_command(&args.command);
     let folder = args.recording.folder(&name)?;
     std::thread::spawn(leftovers::finish_forgotten);
     let mut session = args.recording.session(&folder, &name, |_| Ok(()))?;
@@ -163,6 +163,30 @@ fn follow(command: LaunchedCommand, session: &mut RecordingSession) -> Result<Ex
     })
 }
 
+/// The name of the program that a command runs: what `java` runs, or the command itself.
+fn name_of_command(command: &[OsString]) -> String {
+    let Some((program, arguments)) = command.split_first() else { return "java".into() };
+    match Path::new(program).file_name().and_then(OsStr::to_str) {
+        Some("java") => name_of(arguments),
+        Some("env" | "nohup" | "exec") => {
+            // Options, of which some have a value behind them, and variables come first.
+            let has_value = |word: &str| ["-u", "--unset", "-C", "--chdir"].contains(&word);
+            let mut at = 0;
+            while let Some(word) = arguments.get(at).map(|word| word.to_string_lossy()) {
+                match word.starts_with('-') || word.contains('=') {
+                    true => at += 1 + usize::from(has_value(&word)),
+                    false => break,
+                }
+            }
+            match arguments.get(at..).unwrap_or_default() {
+                [] => file_name(Path::new(program)),
+                rest => name_of_command(rest),
+            }
+        }
+        _ => file_name(Path::new(program)),
+    }
+}
+
 /// The name of the program in the arguments of `java`: of the jar, or the main class.
 fn name_of(arguments: &[OsString]) -> String {
     let mut words = arguments.iter().map(|a| a.to_string_lossy());
@@ -220,6 +244,17 @@ mod tests {
         ] {
             let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
             assert_eq!(name_of(&arguments), name);
+        }
+        for (command, name) in [
+            (&["/usr/bin/java", "-jar", "shop-2.1.jar"][..], "shop-2.1"),
+            (&["./start.sh", "--port", "80"], "start"),
+            (&["./my-app.v2"], "my-app.v2"),
+            (&["env", "FOO=1", "-u", "BAR", "java", "-jar", "x.jar"], "x"),
+            (&["nohup", "./start.sh"], "start"),
+            (&["env"], "env"),
+        ] {
+            let command: Vec<OsString> = command.iter().map(OsString::from).collect();
+            assert_eq!(name_of_command(&command), name);
         }
     }
 

@@ -89,12 +89,19 @@ impl AgentOptions {
     pub fn parse(text: &str) -> Result<AgentOptions, String> {
         use OptionUnit::{Bytes, Core, Millis, Number, Time};
         let mut options = AgentOptions::default();
+        // What said how objects are sampled, and what came before.
+        let (mut sampled, mut before) = (None, "");
         for part in text.split(',').filter(|p| !p.is_empty()) {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
             let number = |unit: OptionUnit, least: u64, most: u64| match unit.read(value) {
                 Some(n) if (least..=most).contains(&n) => Ok(n),
                 _ => Err(format!("{key}={value:?} is no number from {least} to {most}{}", unit.example())),
             };
+            if matches!(key, "budget" | "interval" | "every-allocation")
+                && let Some(other) = sampled.replace(key).filter(|other| *other != key)
+            {
+                return Err(format!("{other} and {key} exclude each other: give one of them"));
+            }
             match key {
                 "folder" if value.is_empty() => return Err("folder= names no folder".into()),
                 "folder" => options.folder = decode(value)?,
@@ -108,17 +115,24 @@ impl AgentOptions {
                 "followed" => options.followed = number(Number, 0, 10_000_000)? as u32,
                 "identity" => options.identity = number(Number, 0, 100_000_000)? as u32,
                 "queue" => options.queue = number(Number, 1, 1 << 24)? as u32,
-                "packages" => options.packages = decode(value)?.to_string_lossy().into_owned(),
+                // A comma would begin the next option.
+                "packages" => options.packages = decode(value)?.to_string_lossy().replace(':', ","),
                 "keep" => options.keep = Some(number(Number, 1, 900)? as u32),
                 "attached" => options.attached = true,
                 "stop" => options.stop = true,
+                _ if before == "packages" => {
+                    return Err(format!(
+                        "{part:?} is no option; packages are separated by colons: packages=com.acme:org.x"
+                    ));
+                }
                 _ => {
                     return Err(format!(
                         "{key:?} is no option; there are folder, budget, interval, every-allocation, walks, walk-share, \
-                         max-size, histograms, followed, identity, queue, packages, keep, attached and stop"
+                         max-size, histograms, followed, identity, queue, packages and keep"
                     ));
                 }
             }
+            before = key;
         }
         Ok(options)
     }
@@ -204,9 +218,16 @@ mod tests {
             ("walks=-1", "walks"),
             ("keep=0", "keep"),
             ("budget=2", "a share such as 2%"),
+            ("packages=com.acme,org.x", "packages=com.acme:org.x"),
+            ("budget=2%,interval=512KB", "budget and interval exclude each other"),
+            ("every-allocation,walks=off,budget=2%", "every-allocation and budget exclude each other"),
         ] {
             assert!(AgentOptions::parse(text).expect_err(text).contains(named), "{text}");
         }
+        let why = AgentOptions::parse("x").expect_err("no option");
+        assert!(!why.contains("attached") && !why.contains("stop"), "not for people: {why}");
+        let packages = AgentOptions::parse("packages=com.acme:org.x").map(|options| options.packages);
+        assert_eq!(packages.as_deref(), Ok("com.acme,org.x"));
         assert_eq!(AgentOptions::parse("").expect("defaults"), AgentOptions::default());
     }
 

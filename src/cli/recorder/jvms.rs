@@ -41,8 +41,8 @@ pub fn choose(pid: Option<u32>) -> Result<u32> {
         [one] => Ok(one.pid),
         several if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() => ask(several),
         several => Err(Error::Unusable {
-            what: format!("Several JVMs run here:\n{}", table(several).trim_end()),
-            remedy: "Give the process id of one".into(),
+            what: "Several JVMs run here".into(),
+            remedy: format!("Give the process id of one:\n{}", table(several).trim_end()),
         }),
     }
 }
@@ -52,7 +52,8 @@ fn ask(several: &[RunningJvm]) -> Result<u32> {
     let terminal = Term::stderr();
     // A line that wraps could not be drawn again in place; the list puts two letters before each.
     let width = usize::from(terminal.size().1).saturating_sub(3);
-    let rows: Vec<String> = several.iter().map(row).collect();
+    let widest = widest(several);
+    let rows: Vec<String> = several.iter().map(|jvm| row(jvm, widest)).collect();
     let rows = rows.iter().map(|row| truncate_str(row, width, "…"));
     let prompt = "Several JVMs run here. Arrows and Enter choose one, Escape none";
     let chosen = Select::new().with_prompt(prompt).items(rows).default(0).report(false).interact_on_opt(&terminal);
@@ -64,14 +65,20 @@ fn ask(several: &[RunningJvm]) -> Result<u32> {
 }
 
 fn table(all: &[RunningJvm]) -> String {
-    let head = format!("{:>8}  {:>9}  {:>8}  {:<12}  {}\n", "PID", "heap", "age", "JVM", "program");
-    let line = |jvm| row(jvm) + "\n";
+    let widest = widest(all);
+    let head = format!("{:>8}  {:>9}  {:>8}  {:<widest$}  {}\n", "PID", "heap", "age", "JVM", "program");
+    let line = |jvm| row(jvm, widest) + "\n";
     if all.is_empty() { String::new() } else { head + all.iter().map(line).collect::<String>().as_str() }
 }
 
-fn row(jvm: &RunningJvm) -> String {
+/// The width of the column with the versions.
+fn widest(all: &[RunningJvm]) -> usize {
+    all.iter().map(|jvm| jvm.version.chars().count()).max().unwrap_or(0).max(12)
+}
+
+fn row(jvm: &RunningJvm, widest: usize) -> String {
     let used = jvm.used.map_or_else(|| "?".into(), bytes_text);
-    format!("{:>8}  {:>9}  {:>8}  {:<12}  {}", jvm.pid, used, jvm.age_text(), jvm.version, jvm.program_text())
+    format!("{:>8}  {:>9}  {:>8}  {:<widest$}  {}", jvm.pid, used, jvm.age_text(), jvm.version, jvm.program_text())
 }
 
 #[cfg(test)]
@@ -84,7 +91,7 @@ mod tests {
         let jvm = |pid, program: &str, age, used| RunningJvm {
             pid,
             program: program.into(),
-            version: "17.0.9+9".into(),
+            version: if pid == 9 { "17.0.9+9-Debian-1" } else { "17.0.9+9" }.into(),
             age,
             used,
             in_container: pid == 9,

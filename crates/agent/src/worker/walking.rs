@@ -62,9 +62,11 @@ impl Worker<'_> {
                 self.sink()?.setting(now, "walks", why);
             }
             WalkOutcome::NoRoom(free, needed) => {
-                let megabytes = |bytes: u64| bytes.div_ceil(1 << 20);
-                let (free, needed) = (megabytes(free), megabytes(needed));
-                self.sink()?.setting(now, "walks", format!("no room: {free} MB are free, a walk may take {needed} MB"));
+                // Never more than there is: a disk of less than a megabyte has kilobytes.
+                let free =
+                    if free < 1_000_000 { format!("{} kB", free / 1000) } else { format!("{} MB", free / 1_000_000) };
+                let needed = needed.div_ceil(1_000_000);
+                self.sink()?.setting(now, "walks", format!("no room: {free} are free, a walk may take {needed} MB"));
             }
             WalkOutcome::Done(..) | WalkOutcome::NotNow => {}
         }

@@ -138,7 +138,8 @@ impl Analysis for Leak {
         notes.extend(unseen_end(document, window.to, progress)?.map(|seconds| {
             format!(
                 "The last walk is {seconds} s before the last collection that was recorded: whether what grew came to rest since then is not \
-                 seen. Record for longer, or with a larger --walk-share."
+                 seen. Have walks taken until the end: with `attach` for as long, where the program records itself; else by recording for longer, \
+                 or with a larger --walk-share."
             )
         }));
         let (times, history) = (&looked.times, &looked.history);

@@ -24,7 +24,7 @@ pub(super) struct Trouble {
 }
 
 /// What is said of a recording without an end that may go on, and of its last file.
-const NO_END: &str = "the recording has no end: the program was killed, or it is still running.";
+const NO_END: &str = "the recording has no end: the program was killed, the disk was full, or it is still running.";
 const BEING_WRITTEN: &str = "it was cut, or is still being written";
 
 /// Whether a warning says only that a recording has no end, which is so as long as it goes on.
@@ -36,6 +36,11 @@ pub fn is_of_its_end(warning: &Warning) -> bool {
 const NO_ROOM: &str = "no room";
 /// Warnings of one kind beyond these are counted, not listed.
 const MOST: usize = 20;
+
+/// `1 walk`, `2 walks`.
+fn times(count: u64, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
 
 impl Trouble {
     fn add(&mut self, path: &Path, offset: Option<u64>, message: String) {
@@ -147,21 +152,25 @@ impl Trouble {
         }
         if samples > 0 {
             let message = format!(
-                "{samples} times the object of a sample that was alive was not found in a walk (in {walks} walks): it has no allocation \
-                 site there{hint}"
+                "{} the object of a sample that was alive was not found in a walk (in {}): it has no allocation site there{hint}",
+                times(samples, "time"),
+                times(walks, "walk")
             );
             self.add(path, None, message);
         }
         if late > 0 {
             let message = format!(
-                "{late} times a sample was taken between the moment when a walk was asked for and the one in which the program stood \
-                 still (in {late_in} walks): its object has no allocation site there"
+                "{} a sample was taken between the moment when a walk was asked for and the one in which the program stood \
+                 still (in {}): its object has no allocation site there",
+                times(late, "time"),
+                times(late_in, "walk")
             );
             self.add(path, None, message);
         }
         if classes > 0 {
             let message = format!(
-                "{classes} times a sample was the object that stands for a class which is not in use yet: walks have none of those"
+                "{} a sample was the object that stands for a class which is not in use yet: walks have none of those",
+                times(classes, "time")
             );
             self.add(path, None, message);
         }
@@ -176,7 +185,7 @@ impl Trouble {
         }
         let kind = |what: u32| u16::try_from(what).ok().and_then(|what| ChunkKind(what).name()).unwrap_or("records");
         for ((what, reason), count) in sums.into_iter().filter(|(_, count)| *count > 0) {
-            self.add(path, None, format!("not recorded: {count} of {} ({})", kind(what), reason.title()));
+            self.add(path, None, format!("not recorded: {count} {} ({})", kind(what), reason.title()));
         }
         for (count, what) in [
             (self.unknown_chunks, "chunks are of kinds that this version does not know"),

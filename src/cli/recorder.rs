@@ -63,7 +63,7 @@ pub struct RecordingArgs {
     #[arg(long, value_name = "WHAT", default_value = "samples", conflicts_with = "no_walks")]
     identity: IdentityOf,
     /// No walks, and no class histograms unless --histogram-every says when: allocation sites only
-    #[arg(long)]
+    #[arg(long, conflicts_with = "walk_every")]
     no_walks: bool,
     /// The least time from one exact count to the next class histogram, be it a walk or a histogram (default: 5s); `off` for none
     #[arg(long, value_name = "TIME", value_parser = histogram_every)]

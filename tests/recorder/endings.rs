@@ -123,12 +123,12 @@ fn opens_counted(folder: &Path, said: &str, what: &str) -> u64 {
     assert_eq!(number_before(said, " samples ("), samples + lost, "{what}: {said}");
     assert_eq!(said.contains("samples were lost"), lost > 0, "{what}: {said}");
     if lost > 0 {
-        assert_eq!(number_before(said, " samples were lost: they were not written yet"), lost, "{what}: {said}");
+        assert_eq!(number_before(said, " samples were lost: not written yet"), lost, "{what}: {said}");
     }
     let (report, said) = of_trace(&["report"], folder);
     assert!(report.contains("Ending"), "{what}: {said}");
     assert!(report.contains("the program was killed. All that was written is shown"), "{what}: {report}");
-    let counted = format!("not recorded: {lost} of samples (the program was killed before they were written)");
+    let counted = format!("not recorded: {lost} samples (the program was killed before they were written)");
     assert_eq!(report.contains(&counted), lost > 0, "{what}: {report}");
     lost
 }
@@ -360,8 +360,7 @@ fn full_for_the_recording_process(jdk: &Jdk, collector: &[&str], class_path: &st
 /// Runs a recorded program with a trace on a disk of its own that has so much room; `None` where disks cannot be had. The disk goes
 /// with the command, so the trace is copied.
 fn on_a_disk_of(size: &str, jdk: &Jdk, options: &str, program: &str, folder: &Path) -> Option<(Output, PathBuf)> {
-    if !Command::new("unshare").args(["-rm", "true"]).output().is_ok_and(|o| o.status.success()) {
-        jvm::skip("on_a_disk_of", "nobody but root may mount a disk here");
+    if !may_mount("on_a_disk_of") {
         return None;
     }
     let disk = folder.join("disk");
@@ -376,6 +375,55 @@ fn on_a_disk_of(size: &str, jdk: &Jdk, options: &str, program: &str, folder: &Pa
         folder = folder.display(),
     );
     Some((finish(Command::new("unshare").args(["-rm", "sh", "-c", &line])), folder.join("trace")))
+}
+
+/// The disk is full from the start, or has room for little of what a recording begins with: nothing is recorded, which is said with the
+/// reason, and the program runs as it would.
+#[test]
+fn a_disk_that_is_full_from_the_start_is_the_reason() {
+    with_jdk("a_disk_that_is_full_from_the_start", |jdk, class_path, temporary| {
+        for (free, how) in [(0, "record"), (4, "record"), (8, "record"), (0, "attach"), (4, "attach"), (8, "attach")] {
+            let what = format!("JDK {} {how}, {free} KB", jdk.version);
+            let disk = temporary.join(format!("{how}-{free}"));
+            std::fs::create_dir_all(&disk).expect("a folder");
+            let (city, disk) = (env!("CARGO_BIN_EXE_memory-city"), disk.display());
+            let program = format!("'{}' -Xmx64m -cp '{class_path}' Ending", java(jdk));
+            let command = match how {
+                "record" => format!("'{city}' record -o '{disk}/rec' -- {program} return 500"),
+                _ => format!(
+                    "{program} wait >/dev/null 2>&1 &\npid=$!\nsleep 2\n'{city}' attach $pid --for 1s -o '{disk}/rec'\n\
+                     code=$?\nkill -0 $pid && echo runs && kill -9 $pid\n(exit $code)"
+                ),
+            };
+            let line = format!(
+                "mount -t tmpfs -o size=100k none '{disk}' || exit 99\n\
+                 dd if=/dev/zero of='{disk}/full' bs=1k count={} 2>/dev/null\n{command}\n\
+                 code=$?\nls -A '{disk}'\nexit $code",
+                100 - free
+            );
+            if !may_mount("a_disk_that_is_full_from_the_start") {
+                return;
+            }
+            let done = finish(Command::new("unshare").args(["-rm", "sh", "-c", &line]));
+            let (printed, said) = (text(&done.stdout), text(&done.stderr));
+            assert_eq!(done.status.code(), Some(1), "{what}: {printed} {said}");
+            assert!(said.contains("No space left on device"), "{what}: {said}");
+            assert!(said.contains("Make room on that disk"), "{what}: {said}");
+            assert!(!said.contains("Open it:") && !said.contains("was killed"), "{what}: {said}");
+            assert!(how == "record" || printed.contains("runs"), "{what}: {printed} {said}");
+            assert!(free == 0 || how == "attach" || printed.contains("done"), "{what}: {printed} {said}");
+            assert!(!printed.lines().any(|line| line == "rec"), "{what}: nothing is left: {printed}");
+        }
+    });
+}
+
+/// Whether this user may mount a disk of its own.
+fn may_mount(test: &str) -> bool {
+    let may = Command::new("unshare").args(["-rm", "true"]).output().is_ok_and(|o| o.status.success());
+    if !may {
+        jvm::skip(test, "nobody but root may mount a disk here");
+    }
+    may
 }
 
 /// The disk is full soon, for the program's part of the trace and that of the recording process.

@@ -95,7 +95,7 @@ fn walks_that_double_stay_within_the_bound() {
                     walks.extend(chunk.rows::<WalkEndRow>().expect("rows").rows.iter().map(|end| end.objects));
                 }
             });
-            let left_out = said.contains("walks were left out: they are larger than --max-size 2MB leaves for walks");
+            let left_out = said.contains("left out: larger than --max-size 2MB leaves for walks");
             jvm::say(&format!(
                 "  JDK {}: at most {most} bytes of {MOST}; parts up to {parts:?}, {walks:?}",
                 jdk.version

@@ -1,7 +1,7 @@
 //! What the VM calls. No panic leaves a callback, and none says that loading failed when the program could do without us.
 
 use crate::collections::COLLECTIONS;
-use crate::folder::{AgentStatus, RecorderLock, is_musl};
+use crate::folder::{AgentStatus, RecorderLock, claimed_by, is_musl};
 use crate::jvmti::JvmtiEnv;
 use crate::options::AgentOptions;
 use crate::recording::{begin, current, end_and_wait, give_up, with_current};
@@ -25,7 +25,7 @@ const AT_UNLOADING: Duration = Duration::from_secs(2);
 pub(crate) const AT_LEAVING: Duration = Duration::from_secs(20);
 
 /// Why a recording ends when the program does.
-pub(crate) const PROGRAM_ENDED: &str = "the program ended";
+pub const PROGRAM_ENDED: &str = "the program ended";
 
 /// How often the VM has called, for whatever event.
 static TOLD: AtomicU64 = AtomicU64::new(0);
@@ -71,8 +71,14 @@ extern "C" fn Agent_OnLoad(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c
     guarded("loading", || {
         quiet_panics();
         // SAFETY: the VM gives a text or null.
-        let begun =
-            runs_on_glibc().and_then(|()| unsafe { options(text) }).and_then(|options| begin(vm, options, false));
+        let options = runs_on_glibc().and_then(|()| unsafe { options(text) });
+        let begun = options.and_then(|options| {
+            let folder = options.folder.clone();
+            let begun = begin(vm, options, false);
+            // Where another program is recorded into the folder, what stands there is about that one.
+            let is_free = claimed_by(&folder).is_none_or(|pid| pid == std::process::id());
+            begun.inspect_err(|why| _ = is_free && tell_who_waits(&folder, why))
+        });
         if let Err(why) = begun {
             log(&format!("this program is not recorded: {why}"));
         }

@@ -80,7 +80,14 @@ pub fn tidy(folder: &Path) {
 /// When it is somebody's already, or cannot be written.
 pub(crate) fn write_claim(folder: &Path, counter: Option<i32>) -> io::Result<()> {
     let counter = counter.map_or(String::new(), |descriptor| descriptor.to_string());
-    private_file(&folder.join(CLAIM))?.write_all(format!("{}\n{counter}\n", std::process::id()).as_bytes())
+    let claim = folder.join(CLAIM);
+    let mut file = private_file(&claim)?;
+    let written = file.write_all(format!("{}\n{counter}\n", std::process::id()).as_bytes());
+    if written.is_err() {
+        // An empty one would keep the next program out.
+        let _ = std::fs::remove_file(claim);
+    }
+    written
 }
 
 /// What [`write_claim`] has written: process, and descriptor.
@@ -404,10 +411,18 @@ impl AgentStatus {
         open.write_all_at(&bytes, 0)
     }
 
+    /// Takes the room that it needs on the disk, before there is a recorder: one that finds the disk full can say so there.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn reserve(folder: &Path) -> io::Result<()> {
+        private_file(&folder.join(STATUS))?.write_all(&[b'\n'; STATUS_BYTES])
+    }
+
     /// Reads it; `None` before the recorder has begun.
     pub fn read(folder: &Path) -> Option<AgentStatus> {
         let bytes = std::fs::read(folder.join(STATUS)).ok()?;
-        Some(AgentStatus::parse(&String::from_utf8_lossy(&bytes)))
+        Some(AgentStatus::parse(&String::from_utf8_lossy(&bytes))).filter(|status| status.pid > 0)
     }
 }
 
@@ -443,6 +458,8 @@ mod tests {
         assert_eq!((back, bytes.len()), (vec![numbers[0]], 32));
         let status =
             AgentStatus { pid: 7, samples: 12, size: 99, ended: "the disk\nis full".into(), ..Default::default() };
+        AgentStatus::reserve(folder.path()).expect("room");
+        assert_eq!(AgentStatus::read(folder.path()), None, "nobody has said anything");
         status.write(folder.path()).expect("written");
         let expected = AgentStatus { ended: "the disk is full".into(), ..status };
         assert_eq!(AgentStatus::read(folder.path()), Some(expected));

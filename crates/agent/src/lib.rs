@@ -38,6 +38,7 @@ mod vm;
 mod walk;
 mod worker;
 
+pub use callbacks::PROGRAM_ENDED;
 pub use counters::CLONES_AT_RISK;
 pub use histogram::{PART_OF_SHARE, histogram_rows};
 pub use jvmti::{CAPABILITIES, EVENTS, FUNCTIONS, IDENTITY_CAPABILITIES};

@@ -321,6 +321,9 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
 /// Makes the folder and marks it as this program's. Where another program has it and nobody waits for it, one with a number, from the
 /// `first` one on. Returns it, and whether it was not there before.
 fn claim(wanted: &Path, counter: Option<i32>, first: u32) -> Result<(PathBuf, bool), String> {
+    if let Some(above) = wanted.parent() {
+        std::fs::create_dir_all(above).map_err(|e| format!("{}: {e}", above.display()))?;
+    }
     for number in (first..=u32::MAX).take(999) {
         let folder = numbered(wanted, number);
         let is_new = !folder.exists();
@@ -333,7 +336,10 @@ fn claim(wanted: &Path, counter: Option<i32>, first: u32) -> Result<(PathBuf, bo
         };
         match claimed {
             Ok(()) => {
-                private_folder(&folder.join(WALKS)).map_err(io)?;
+                if let Err(error) = private_folder(&folder.join(WALKS)) {
+                    withdraw(&folder, is_new);
+                    return Err(io(error));
+                }
                 return Ok((folder, is_new));
             }
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(io(error)),

@@ -9,6 +9,7 @@ use memory_city::jvm::leftovers;
 use memory_city::jvm::list::{RunningJvm, running, short_name};
 use memory_city::jvm::seen::{recorded_into, sees_same};
 use memory_city_agent::AgentOptions;
+use memory_city_agent::folder::{LOCK, STATUS};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::os::unix::fs::MetadataExt;
@@ -74,10 +75,7 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
         // It may have begun all the same, where the VM was too slow to say so: then it ends when nobody waits for it any more.
         session.give_up();
         return Err(match why {
-            Some(why) => Error::Unusable {
-                what: format!("The recorder does not start in process {pid}: {why}"),
-                remedy: "Where it is recorded already, end that recording, or open its trace while it grows".into(),
-            },
+            Some(why) => words::not_begun(pid, &why),
             None => error,
         });
     }
@@ -167,10 +165,10 @@ fn name_of(pid: u32) -> String {
     running().iter().find(|jvm| jvm.pid == pid).map_or_else(|| short_name(""), RunningJvm::short_name)
 }
 
-/// Root may attach to anybody's program, which must be able to write its trace, and to look at the lock.
+/// Root may attach to anybody's program, which must be able to write its trace, look at the lock, and say how it goes.
 fn give_to_owner(pid: u32, folder: &Path) {
     let Ok(process) = std::fs::metadata(format!("/proc/{pid}")) else { return };
-    for path in [folder.to_owned(), folder.join(memory_city_agent::folder::LOCK)] {
+    for path in [folder.to_owned(), folder.join(LOCK), folder.join(STATUS)] {
         if std::fs::metadata(&path).is_ok_and(|own| own.uid() != process.uid()) {
             let _ = std::os::unix::fs::chown(&path, Some(process.uid()), Some(process.gid()));
         }

@@ -3,6 +3,7 @@
 use super::RecordingPlan;
 use super::live::LiveCity;
 use super::words::{self, shown};
+use dialoguer::console::Term;
 use indicatif::{ProgressBar, ProgressStyle};
 use memory_city::allocator;
 use memory_city::jvm::leftovers::RememberedRecording;
@@ -11,8 +12,8 @@ use memory_city_agent::folder::{
     AgentStatus, CLAIM, ENDED_FROM_OUTSIDE, LOCK, RecorderLock, STATUS, WALKS, claimed_by, is_open_to_others,
     is_running, numbered, private_folder, tidy,
 };
-use memory_city_agent::{CLONES_AT_RISK, TakenSamples};
-use memory_city_analysis::tabular::count_text;
+use memory_city_agent::{CLONES_AT_RISK, PROGRAM_ENDED, TakenSamples};
+use memory_city_analysis::tabular::{count_text, several};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::path::{Path, PathBuf};
@@ -83,17 +84,23 @@ impl RecordingSession {
             });
         }
         if let Some(above) = folder.parent() {
-            std::fs::create_dir_all(above).map_err(|e| Error::io(above, e))?;
+            std::fs::create_dir_all(above).map_err(|e| Error::not_made(above, e))?;
         }
-        private_folder(folder).map_err(|e| Error::io(folder, e))?;
+        private_folder(folder).map_err(|e| Error::not_made(folder, e))?;
         if is_open_to_others(folder) {
             return Err(Error::Unusable {
                 what: format!("{} belongs to another user, and others can look into it", folder.display()),
                 remedy: "Name a folder of your own with --output, or one that is not there yet".into(),
             });
         }
-        let lock = RecorderLock::take(folder).map_err(|e| Error::io(folder, e))?;
-        Ok(RecordingSession { made_folder, ..RecordingSession::of(folder, lock, plan) })
+        let lock = RecorderLock::take(folder).map_err(|e| Error::not_made(folder, e))?;
+        let session = RecordingSession { made_folder, ..RecordingSession::of(folder, lock, plan) };
+        // What the recorder has to say of a disk that is full has room from the start.
+        if let Err(error) = AgentStatus::reserve(folder) {
+            session.give_up();
+            return Err(Error::not_made(folder, error));
+        }
+        Ok(session)
     }
 
     /// Takes the walks of a recording that `program` has begun by itself. `None` where another process does.
@@ -167,6 +174,18 @@ impl RecordingSession {
         }
     }
 
+    /// Nothing was recorded: files that were begun, and have nothing, go.
+    fn remove_empty(&self) {
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            if memory_city_wire::is_part(&entry.path()) && entry.metadata().is_ok_and(|file| file.len() == 0) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+        if self.made_folder {
+            let _ = std::fs::remove_dir(&self.folder);
+        }
+    }
+
     /// The process that is recorded, while it runs.
     pub fn program(&self) -> Option<u32> {
         self.joined.or_else(|| claimed_by(&self.folder)).filter(|pid| is_running(*pid))
@@ -197,7 +216,9 @@ impl RecordingSession {
             self.told = Some(Instant::now());
             if let Some(status) = self.status() {
                 self.tell_first(&status);
-                self.line.set_message(words::line(&status, &self.taker));
+                // Where nobody knows how wide it is, it is taken for 80 columns.
+                let width = usize::from(Term::stderr().size().1);
+                self.line.set_message(words::within(&words::line(&status, &self.taker), width).to_owned());
             }
         }
     }
@@ -289,14 +310,16 @@ impl RecordingSession {
             tidy(&self.folder);
         }
         self.line.finish_and_clear();
-        let Some(mut status) = status else {
-            if self.made_folder {
-                let _ = std::fs::remove_dir(&self.folder);
+        let status = match status {
+            Some(status) if !(is_nothing(&status) && self.taker.walks == 0) => Ok(status),
+            other => Err(words::nothing(other.map(|status| status.ended))),
+        };
+        let mut status = match status {
+            Ok(status) => status,
+            Err(error) => {
+                self.remove_empty();
+                return Err(error);
             }
-            return Err(Error::Unusable {
-                what: "Nothing was recorded: no Java program has loaded the recorder".into(),
-                remedy: "Its standard error may say why; record a command that starts `java`".into(),
-            });
         };
         if self.joined.is_some() {
             // Of others it may have taken before nothing is known here.
@@ -320,7 +343,8 @@ impl RecordingSession {
             );
         }
         if status.no_room > 0 {
-            eprintln!("memory-city: warning: {} walks were left out: the disk is too full", count_text(status.no_room));
+            let walks = several(status.no_room, "walk was", "walks were");
+            eprintln!("memory-city: warning: {walks} left out: the disk is too full");
         }
         if status.no_time > 0 {
             eprintln!(
@@ -330,8 +354,8 @@ impl RecordingSession {
         }
         if status.uncounted > 0 {
             eprintln!(
-                "memory-city: warning: {} class histograms were left out: the program's heap was too full",
-                count_text(status.uncounted)
+                "memory-city: warning: {} left out: the program's heap was too full",
+                several(status.uncounted, "class histogram was", "class histograms were")
             );
         }
         if status.clones_at_risk > 0 {
@@ -339,11 +363,11 @@ impl RecordingSession {
         }
         if status.lost > 0 {
             eprintln!(
-                "memory-city: warning: {} samples were lost: {}",
-                count_text(status.lost),
+                "memory-city: warning: {} lost: {}",
+                several(status.lost, "sample was", "samples were"),
                 match status.ended.is_empty() && !goes_on {
-                    true => "they were not written yet when the program was killed",
-                    false => "there was no room for them",
+                    true => "not written yet when the program was killed",
+                    false => "there was no room",
                 }
             );
         }
@@ -355,6 +379,13 @@ impl RecordingSession {
         eprintln!("Open it:  memory-city open {0}\n     or:  memory-city report {0}", shown(&self.folder));
         Ok(())
     }
+}
+
+/// Whether a recorder could not record anything, as where the disk is full from the start: it has said why.
+fn is_nothing(status: &AgentStatus) -> bool {
+    let AgentStatus { samples, lost, collections, histograms, ended, .. } = status;
+    let in_order = ["", ENDED_FROM_OUTSIDE, PROGRAM_ENDED].contains(&ended.as_str());
+    !in_order && samples <= lost && *collections == 0 && *histograms == 0
 }
 
 /// A line that is rewritten in place, and never wider than the terminal: one that wraps would leave a trail.

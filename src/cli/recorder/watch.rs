@@ -48,6 +48,12 @@ pub struct WatchArgs {
 
 /// Watches until it is told to end, or the program ends.
 pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
+    if let Some(path) = args.output.as_deref().filter(|path| path.extension().is_some_and(|end| end != "mcity")) {
+        return Err(Error::Unusable {
+            what: format!("{} is no name of what `watch` writes", path.display()),
+            remedy: "Name a file that ends in .mcity; `memory-city convert` makes JSON of it".into(),
+        });
+    }
     let pid = jvms::choose(args.pid)?;
     let jvm = AttachedJvm::open(pid)?;
     let found = running().into_iter().find(|j| j.pid == pid);
@@ -160,7 +166,7 @@ fn source_name(name: &str) -> String {
 
 /// Begins the recording of a program that is watched.
 fn begin(path: &Path, program: &str, version: &str, reachable: bool) -> Result<CountStream> {
-    let file = private_file(path).map_err(|e| Error::io(path, e))?;
+    let file = private_file(path).map_err(|e| Error::not_made(path, e))?;
     let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis() as u64);
     let facts = [
         ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),

@@ -4,7 +4,8 @@ use super::RecordingPlan;
 use crate::cli::size_text;
 use memory_city::jvm::walks::WalkTaker;
 use memory_city_agent::folder::AgentStatus;
-use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_analysis::tabular::{bytes_text, count_text, several};
+use memory_city_heap::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
@@ -45,12 +46,12 @@ pub fn of_first_walk([not_before, takes]: [u64; 2]) -> String {
 pub fn of_walks(plan: &RecordingPlan, taker: &WalkTaker) -> Vec<String> {
     let mut all = Vec::new();
     if let Some((walks, why)) = &taker.failed {
-        all.push(format!("{walks} walks could not be taken; the last: {why}"));
+        all.push(format!("{} could not be taken; the last: {why}", several(*walks, "walk", "walks")));
     }
     if taker.too_large > 0 {
         all.push(format!(
-            "{} walks were left out: they are larger than --max-size {} leaves for walks; there is room for the last with --max-size {}",
-            count_text(taker.too_large),
+            "{} left out: larger than --max-size {} leaves for walks; there is room for the last with --max-size {}",
+            several(taker.too_large, "walk was", "walks were"),
             size_text(plan.max_size),
             size_text(plan.size_for(taker.last_walk_needs()))
         ));
@@ -74,6 +75,34 @@ pub fn of_walks(plan: &RecordingPlan, taker: &WalkTaker) -> Vec<String> {
     all
 }
 
+/// Nothing was recorded; `why` is what the recorder has said, where it was loaded.
+pub fn nothing(why: Option<String>) -> Error {
+    let (why, remedy) = match why.filter(|why| !why.is_empty()) {
+        Some(why) if is_disk_full(&why) => (why, "Make room on that disk, or name another folder with --output"),
+        Some(why) => (why, "The program itself goes on, or has ended, as it would without"),
+        None => (
+            "no Java program has loaded the recorder".into(),
+            "Its standard error may say why; record a command that starts `java`",
+        ),
+    };
+    Error::Unusable { what: format!("Nothing was recorded: {why}"), remedy: remedy.into() }
+}
+
+/// Whether it is the disk that has no room, as the system says it in whatever sentence.
+fn is_disk_full(why: &str) -> bool {
+    [libc::ENOSPC, libc::EDQUOT].iter().any(|code| why.contains(&format!("(os error {code})")))
+}
+
+/// Why the recorder does not start in a program that runs, and what to do about it.
+pub fn not_begun(pid: u32, why: &str) -> Error {
+    let remedy = match why {
+        why if is_disk_full(why) => "Make room on that disk, or name another folder with --output",
+        why if why.contains("recorded already") => "End that recording first, or open its trace while it grows",
+        _ => "The program goes on as before",
+    };
+    Error::Unusable { what: format!("The recorder does not start in process {pid}: {why}"), remedy: remedy.into() }
+}
+
 /// The cost of recording so far, percent of a core.
 fn cost(status: &AgentStatus) -> f64 {
     (status.sampling + status.own) as f64 / status.elapsed.max(1) as f64 * 100.0
@@ -81,6 +110,15 @@ fn cost(status: &AgentStatus) -> f64 {
 
 fn seconds(micros: u64) -> String {
     format!("{:.2} s", micros as f64 / 1e6)
+}
+
+/// As much of a line as fits, of whole parts: a word that is cut reads like another one.
+pub fn within(line: &str, width: usize) -> &str {
+    if line.chars().count() <= width {
+        return line;
+    }
+    let mut ends = line.match_indices([',', ';']).map(|(at, _)| at).filter(|at| line[at + 1..].starts_with(' '));
+    ends.rfind(|at| line[..*at].chars().count() <= width).map_or(line, |at| &line[..at])
 }
 
 /// What matters first: narrow terminals cut the end. Of a recording of hours all that belongs there is within 80 columns, and what comes
@@ -125,7 +163,7 @@ fn clock(micros: u64) -> String {
 /// What was recorded, in one sentence.
 pub fn summary(status: &AgentStatus, taker: &WalkTaker, reason: &str) -> String {
     let walks = match (taker.walks, status.walks) {
-        (taken, walked) if taken >= walked => format!("{taken} walks"),
+        (taken, walked) if taken >= walked => several(taken, "walk", "walks"),
         (taken, walked) => format!("{taken} of {walked} walks"),
     };
     // Within the bound older ones go.
@@ -134,13 +172,13 @@ pub fn summary(status: &AgentStatus, taker: &WalkTaker, reason: &str) -> String 
         _ => walks,
     };
     format!(
-        "Recorded for {}: {} samples ({} alive at the end), {} collections, {} class histograms, {walks}; the program stood still for {} and paid {:.1} % of \
+        "Recorded for {}: {} ({} alive at the end), {}, {}, {walks}; the program stood still for {} and paid {:.1} % of \
          a core; {}; {reason}.",
         clock(status.elapsed),
-        count_text(status.samples),
+        several(status.samples, "sample", "samples"),
         count_text(status.live),
-        count_text(status.collections),
-        count_text(status.histograms),
+        several(status.collections, "collection", "collections"),
+        several(status.histograms, "class histogram", "class histograms"),
         seconds(status.pauses),
         cost(status),
         bytes_text(status.size + taker.bytes()),
@@ -205,6 +243,15 @@ mod tests {
         let long = line(&long, &taker);
         let told = long.split(';').next().expect("a part");
         assert!(told.len() <= 80 && told.ends_with("998 MB"), "{told}: {}", told.len());
+        assert_eq!(within(&long, 80), told);
+        for (width, part) in [
+            (11, "1:03 2 live"),
+            (12, "1:03 2 live"),
+            (30, "1:03 2 live, 1,234 MB"),
+            (35, "1:03 2 live, 1,234 MB; 7 histograms"),
+        ] {
+            assert_eq!(within("1:03 2 live, 1,234 MB; 7 histograms", width), part);
+        }
         let texts = [99_999, 100_000, 1_234_567, 12_345_678, 2_345_678_901].map(rounded);
         assert_eq!(texts, ["99,999", "0.10 M", "1.23 M", "12 M", "2.3 G"]);
     }

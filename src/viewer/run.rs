@@ -11,7 +11,7 @@ use super::panels::PanelState;
 use bevy::prelude::*;
 use memory_city_analysis::analyses::TimeWindow;
 use memory_city_analysis::run::RunFacts;
-use memory_city_analysis::timeline::Timeline;
+use memory_city_analysis::timeline::{Timeline, by_uptime};
 use memory_city_analysis::trends::CountsBetween;
 use memory_city_analysis::windows::WindowRules;
 use memory_city_heap::error::{Error, Result};
@@ -150,7 +150,7 @@ impl Moments {
     /// Points of recordings have times of day, their collections times since the program started: what both know of is the first state.
     pub fn new(timeline: &Timeline, facts: &RunFacts) -> Moments {
         let points = timeline.points();
-        let of_day = points.first().is_some_and(|point| point.gc.is_none());
+        let of_day = !by_uptime(points);
         let first = points.first().map_or(0, |point| point.millis.saturating_mul(NANOS));
         let offset = match facts.measures.levels.first() {
             Some(level) if of_day && !facts.measures.is_epoch => first.saturating_sub(level.time),

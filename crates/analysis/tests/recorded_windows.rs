@@ -3,7 +3,7 @@
 //! The recordings lie in tests/data/recordings; docs/churn.md says how they were made, and what larger ones of the same programs say.
 
 use memory_city_analysis::analyses::compare::compare;
-use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, TimeWindow};
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, TimeWindow, report};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::run::RunFacts;
 use memory_city_analysis::tabular::{Cell, ResultTable};
@@ -126,8 +126,11 @@ fn one_of_four_short_lived_types_is_gone_after_the_fix() {
     assert_eq!(died.rows[0].cells[column], Cell::Percent(-100.0));
 }
 
+/// No collection.
+const BEFORE: u64 = u64::MAX;
+
 /// A run of one class: a walk behind each of these collections, which take 4 ms each and come second by second; those of some numbers are
-/// single pauses.
+/// single pauses. Walks of [`BEFORE`] come before any of them, so much after the recording began.
 fn recording(folder: &Path, collections: u64, pauses: &[u64], walks: &[(u64, u64)]) -> PathBuf {
     let path = folder.join("run.mcity");
     let mut writer = TraceWriter::create_file(&path, TraceOptions::default()).expect("a writer");
@@ -136,7 +139,15 @@ fn recording(folder: &Path, collections: u64, pauses: &[u64], walks: &[(u64, u64
     let class = tables.class(ClassRow { name, base: 16, ..ClassRow::default() });
     tables.write_new(&mut writer).expect("written");
     let fact = |key: &str, value: &str| RunRow { key: key.into(), value: value.into() };
-    writer.write(&[fact("recording.started", "2000"), fact("vm.started", "1000")]).expect("written");
+    let facts = [("recording.started", "2000"), ("vm.started", "1000"), ("recording.mode", "samples")];
+    writer.write(&facts.map(|(key, value)| fact(key, value))).expect("written");
+    let object = WalkObject { class, ..WalkObject::default() };
+    for &(_, time) in walks.iter().filter(|(gc, _)| *gc == BEFORE) {
+        let start = WalkStartRow { time, all_alive: true, ..WalkStartRow::default() };
+        let mut walk = writer.begin_walk(start).expect("a walk");
+        walk.object(&object, &[]).expect("listed");
+        walk.finish(None).expect("finished");
+    }
     for number in 0..collections {
         let scope = if pauses.contains(&number) { GcScope::Pause } else { GcScope::Whole };
         let (start, duration, kind) = ((number + 1) * 1_000_000_000, 4_000_000, CollectionKind::Minor);
@@ -145,7 +156,7 @@ fn recording(folder: &Path, collections: u64, pauses: &[u64], walks: &[(u64, u64
             let time = start + duration + later;
             let start = WalkStartRow { time, gc: Some(number), all_alive: true, ..WalkStartRow::default() };
             let mut walk = writer.begin_walk(start).expect("a walk");
-            walk.object(&WalkObject { class, ..WalkObject::default() }, &[]).expect("listed");
+            walk.object(&object, &[]).expect("listed");
             walk.finish(None).expect("finished");
         }
     }
@@ -210,6 +221,45 @@ fn each_collection_of_a_recording_counts_once() {
     json::write(source.timeline(), None, json::Form::Document, &mut file, &trees, &Progress::new()).expect("written");
     let trees = Source::open(&[trees], "auto", GroupOptions::default(), &Progress::new()).expect("trees");
     assert_eq!(findings(&trees, "collections", (0, 4)).tables[0].rows.len(), 3);
+}
+
+/// A walk before the first collection takes no other one from those behind it; where there was none at all, that is said.
+#[test]
+fn collections_are_known_whatever_the_first_walk_came_after() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = recording(folder.path(), 3, &[], &[(BEFORE, 400_000_000), (0, 5), (2, 300_000_000)]);
+    let source = Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
+    let found = findings(&source, "collections", (0, 2));
+    assert_eq!(found.tables[0].rows.len(), 3);
+    assert!(found.notes[0].starts_with("3 collections paused the program for 12 ms"), "{:?}", found.notes);
+    let times = &findings(&source, "heap", (0, 2)).tables[0];
+    let cells = |column: &str| -> Vec<Cell> {
+        let at = times.header.column(column).unwrap_or_else(|| panic!("no column {column}"));
+        times.rows.iter().map(|row| row.cells[at].clone()).collect()
+    };
+    assert_eq!(cells("pause"), [Cell::Empty, Cell::Number(4), Cell::Number(4)]);
+    // All by one clock: since the program started, a second before it was recorded.
+    assert_eq!(cells("taken"), [1400, 2004, 4304].map(Cell::Time));
+    // How far it is at its first walk, and at its last.
+    let other = tempfile::tempdir().expect("a folder");
+    let path = recording(other.path(), 4, &[], &[(1, 5)]);
+    let later = Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
+    for (align, ends) in [("gcs", [3.0, 2.0]), ("time", [4304.0, 3004.0])] {
+        let compared = compare([&source, &later], [("align", align)], &Progress::new()).expect("compared");
+        assert_eq!(compared.aligned.ends(), ends, "{align}");
+    }
+
+    let other = tempfile::tempdir().expect("a folder");
+    let path = recording(other.path(), 0, &[], &[(BEFORE, 400_000_000)]);
+    let source = Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
+    let window = TimeWindow::whole(source.timeline());
+    let registry = AnalysisRegistry::built_in();
+    for (id, why) in [("collections", "No garbage collection happened while"), ("difference", "one state of the heap")]
+    {
+        let analysis = registry.get(id).expect("the analysis");
+        let error = report::analyse(&analysis, &source, window, [], &Progress::new()).expect_err(id);
+        assert!(error.to_string().contains(why), "{error}");
+    }
 }
 
 /// What a trace says of its collections, it says as a recording as well.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub struct SnapshotInfo {
     /// Short label: the file's name, or the GC.
     pub label: String,
-    /// When it was taken, milliseconds since the Unix epoch; where there is a `gc`, since the program started.
+    /// When it was taken, milliseconds since the Unix epoch; where any point of the series has a `gc`, since the program started.
     pub millis: u64,
     /// The file.
     pub path: PathBuf,
@@ -112,6 +112,16 @@ pub trait HeapSeries: Send + Sync {
     /// dumps the answer is no, though those of old JVMs may have traces: nobody would look for them.
     fn has_sites(&self) -> bool {
         self.recording().is_some()
+    }
+
+    /// Whether collections are known that need not be points in time: [`HeapSeries::gc_history`] has some. Constant time.
+    fn has_collections(&self) -> bool {
+        false
+    }
+
+    /// Whether collections would be known, had there been any.
+    fn hears_collections(&self) -> bool {
+        false
     }
 
     /// What one of its states is, for people who are told what it lacks.

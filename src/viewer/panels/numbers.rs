@@ -2,7 +2,7 @@
 
 use memory_city_analysis::analyses;
 use memory_city_analysis::tabular::objects_text;
-use memory_city_analysis::timeline::{Amount, Metric, TimePoint, Timeline, Unit};
+use memory_city_analysis::timeline::{Amount, Metric, Timeline, Unit, by_uptime};
 
 /// The name of a metric in a sentence: `objects`, `bytes`, `retained bytes`.
 pub fn metric_name(timeline: &Timeline, metric: Metric) -> String {
@@ -45,11 +45,13 @@ pub fn amounts(amount: Amount) -> String {
 }
 
 /// When a state was taken.
-pub fn when(point: &TimePoint) -> String {
+pub fn when(timeline: &Timeline, time: usize) -> String {
+    let point = &timeline.points()[time];
     if let Some(gc) = &point.gc {
         return format!("{} at {}: {}", point.label, analyses::uptime_text(point.millis), analyses::gc_text(gc));
     }
     match point.millis {
+        millis if by_uptime(timeline.points()) => format!("{} at {}", point.label, analyses::uptime_text(millis)),
         0 => format!("{} (the file does not say when)", point.label),
         millis => format!("{}, taken {}", point.label, analyses::time_text(millis)),
     }

@@ -14,7 +14,7 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Sense};
 use egui_plot::{Line, MarkerShape, Plot, PlotBounds, Points};
 use memory_city_analysis::analyses::{self, count_text};
-use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint, Timeline, Unit, is_repeated};
+use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint, Timeline, Unit, by_uptime, is_repeated};
 use memory_city_analysis::trends::CountsBetween;
 use memory_city_formats::event::GcKind;
 
@@ -152,7 +152,7 @@ fn buttons(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                 )
                 .selectable(false),
             )
-            .on_hover_text(when(point));
+            .on_hover_text(when(&tools.open.timeline, tools.clock.time));
         });
         ui.horizontal(|ui| {
             let speed_is = ui.label(egui::RichText::new("speed").size(11.0).color(theme::QUIET)).id;
@@ -462,7 +462,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         let amount = timeline.amount(t, NodeId::ROOT);
         let point = &timeline.points()[t];
         ui.strong(format!("{}/{}  {}", t + 1, times, point.label));
-        ui.label(when(point));
+        ui.label(when(timeline, t));
         ui.label(amounts(amount));
         if point.unreachable.objects > 0 {
             ui.label(
@@ -473,7 +473,8 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         if let Some(between) = between {
             let count = between.nearest(transform.value_from_position(position).x);
             let millis = between.moment(count).millis;
-            let when = if point.gc.is_some() { analyses::uptime_text(millis) } else { analyses::time_text(millis) };
+            let when =
+                if by_uptime(timeline.points()) { analyses::uptime_text(millis) } else { analyses::time_text(millis) };
             let text = format!("○ {when}: {} ({})", amounts(between.total()[count]), between.title());
             ui.label(egui::RichText::new(text).color(theme::QUIET));
         }

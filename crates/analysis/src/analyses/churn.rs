@@ -5,7 +5,9 @@ use super::{Analysis, Arguments, Description, Findings, Need, Parameter, Paramet
 use crate::lives::{
     BY_AGE_TYPE_AND_SITE, DeadTree, RunWindow, age_bucket, age_bucket_text, grouping_of_dead, lives_of,
 };
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text, uptime_text};
+use crate::tabular::{
+    Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text, several, uptime_text,
+};
 use crate::timeline::{Source, Unit};
 use crate::windows::{SuspiciousWindows, WindowRules};
 use memory_city_formats::{GcHistory, Lives, Weighed};
@@ -156,7 +158,10 @@ fn found_window(
     let found = SuspiciousWindows::find(run.began, &run.gcs, &[], &WindowRules::default());
     let found = if kind == "overhead" { found.overhead } else { found.churn };
     let found = found.ok_or_else(|| Error::Unusable {
-        what: format!("There are {} collections, too few for a window of {kind}", run.gcs.len()),
+        what: format!(
+            "{} in all: too few for a window of {kind}",
+            several(run.gcs.len() as u64, "collection", "collections")
+        ),
         remedy: "Leave out -p window, or record longer".into(),
     })?;
     let gcs = [found.first, found.last + 1].map(|gc| given.first + gc as u32);
@@ -347,10 +352,10 @@ fn answers(
     let clock = |nanos: u64| uptime_text(nanos / 1_000_000);
     let about = if totals.is_exact { "" } else { "about " };
     let mut answers = vec![format!(
-        "From {} to {}, in {} collections, {about}{} objects died ({}), {} per second.",
+        "From {} to {}, in {}, {about}{} objects died ({}), {} per second.",
         clock(run.from),
         clock(run.to),
-        count_text(run.gcs().into()),
+        several(run.gcs().into(), "collection", "collections"),
         count_text(totals.all.objects.round() as u64),
         bytes_text(totals.all.bytes.round() as u64),
         bytes_text((totals.all.bytes / totals.seconds).round() as u64),
@@ -359,7 +364,7 @@ fn answers(
         let young: f64 = dead.by_age.range(..=short).map(|(_, died)| died.objects).sum();
         let survived = match short {
             0 => "no collection".to_owned(),
-            n => format!("at most {n} collections"),
+            n => format!("at most {}", several(n.into(), "collection", "collections")),
         };
         answers.push(format!(
             "{:.1} % of them had survived {survived}: {about}{}.",

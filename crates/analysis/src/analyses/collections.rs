@@ -3,8 +3,10 @@
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::lives::RunWindow;
 use crate::run::pauses_note;
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, count_text, gc_kind_text, uptime_text};
-use crate::timeline::{History, Source, TimePoint, Unit, is_repeated};
+use crate::tabular::{
+    Cell, CellKind, Column, ResultTable, Row, TableHeader, count_text, gc_kind_text, several, uptime_text,
+};
+use crate::timeline::{History, Source, TimePoint, Unit, by_uptime, is_repeated};
 use memory_city_formats::event::GcKind;
 use memory_city_formats::{GcHistory, GcRecord};
 use memory_city_heap::error::Result;
@@ -60,12 +62,17 @@ impl Analysis for Collections {
         let mut notes = Vec::new();
         let elapsed = seen.elapsed / NANOS;
         if elapsed > 0 && sum.count > 0 {
+            // Around a single collection nothing is known of the run but its pause.
+            let share = match seen.elapsed > sum.pause {
+                true => {
+                    format!(" of {} ({:.1} %)", uptime_text(elapsed), 100.0 * sum.pause as f64 / seen.elapsed as f64)
+                }
+                false => String::new(),
+            };
             notes.push(format!(
-                "{} collections paused the program for {} ms of {} ({:.1} %), {} ms at most{}.",
-                count_text(sum.count),
+                "{} paused the program for {} ms{share}, {} ms at most{}.",
+                several(sum.count, "collection", "collections"),
                 count_text(sum.pause / NANOS),
-                uptime_text(elapsed),
-                100.0 * sum.pause as f64 / seen.elapsed as f64,
                 count_text(sum.longest / NANOS),
                 sum.freed.map_or(String::new(), |freed| format!("; {} objects were freed", count_text(freed))),
             ));
@@ -73,7 +80,10 @@ impl Analysis for Collections {
         notes.extend(pauses_note(seen.told.iter().filter(|gc| wanted == "all" || wanted == kind_text(gc.kind))));
         let unfinished = seen.unfinished(wanted);
         if unfinished > 0 {
-            notes.push(format!("{unfinished} collections begin but do not end here: they are not counted."));
+            notes.push(match unfinished {
+                1 => "1 collection begins but does not end here: it is not counted.".to_owned(),
+                n => format!("{n} collections begin but do not end here: they are not counted."),
+            });
         }
         let tables = vec![
             ResultTable {
@@ -200,6 +210,8 @@ impl<'a> SeenCollections<'a> {
         progress: &Progress,
     ) -> Result<SeenCollections<'a>> {
         let points = document.timeline().points();
+        // Of walks none of which is of a known kind of collection the times are those of a clock.
+        let epoch = if by_uptime(points) { 0 } else { history.epoch };
         let mut whole = RunWindow::of_points(document, history, window);
         // Where the first point is the end of a collection, as in traces that were converted, that one counts too.
         let before =
@@ -212,7 +224,7 @@ impl<'a> SeenCollections<'a> {
         let mut all = Vec::with_capacity(told.len());
         for gc in told {
             progress.check()?;
-            while times.next_if(|&t| points[t].millis < gc.end / NANOS).is_some() {}
+            while times.next_if(|&t| points[t].millis.saturating_sub(epoch) < gc.end / NANOS).is_some() {}
             // Collections as short as the clocks of points tick may be several in one millisecond.
             let at_end =
                 times.clone().take_while(|&t| points[t].millis == gc.end / NANOS).find(|&t| is_end_of(&points[t], gc));
@@ -226,7 +238,7 @@ impl<'a> SeenCollections<'a> {
                 survived: at_end.map(|t| document.live_objects(t)),
             });
         }
-        let last = points[window.to].millis.saturating_mul(NANOS).max(whole.to);
+        let last = points[window.to].millis.saturating_sub(epoch).saturating_mul(NANOS).max(whole.to);
         Ok(SeenCollections { all, told, begun: Vec::new(), elapsed: last.saturating_sub(whole.from) })
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Analysis, Arguments, Description, Findings, TimeWindow};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text};
-use crate::timeline::{Amount, NodeId, Source, Unit, is_repeated};
+use crate::timeline::{Amount, NodeId, Source, Unit, by_uptime, is_repeated};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 
@@ -28,8 +28,11 @@ impl Analysis for HeapOverTime {
         let timeline = document.timeline();
         let points = &timeline.points()[window.from..=window.to];
         // What cannot be known of a kind of input has no column.
-        let trace = points.iter().any(|p| p.gc.is_some());
-        let (what, taken) = if trace { ("GC", CellKind::Uptime) } else { ("State", CellKind::Time) };
+        let trace = by_uptime(timeline.points());
+        // Walks are points of their own, whatever they come after.
+        let all_gc = points.iter().all(|p| p.gc.is_some());
+        let what = if all_gc { "GC" } else { "State" };
+        let taken = if trace { CellKind::Uptime } else { CellKind::Time };
         let starts = points.iter().any(|p| p.gc.as_ref().is_some_and(|gc| !gc.end));
         let mut columns = vec![
             Column::new("label", what, CellKind::Text, "The file, or the garbage collection"),
@@ -43,9 +46,13 @@ impl Analysis for HeapOverTime {
         }
         let unreachable = "that no root reaches, counted apart";
         // What counts by class have in them that is dead nobody knows.
-        let garbage = document.heaps().is_some() || points.iter().any(|point| point.unreachable != Amount::default());
-        match trace {
-            true => columns.extend([
+        let garbage = match trace {
+            // Some walks of a recording may have no collection before them: nothing but this is told of them.
+            true => !all_gc && document.heaps().is_some_and(|heaps| !heaps.is_recorded()),
+            false => document.heaps().is_some() || points.iter().any(|point| point.unreachable != Amount::default()),
+        };
+        if trace {
+            columns.extend([
                 Column::new(
                     "gc_kind",
                     "Kind",
@@ -56,9 +63,10 @@ impl Analysis for HeapOverTime {
                 Column::new("gc_cause", "Cause", CellKind::Text, "Why it was collected"),
                 Column::new("pause", "Pause", CellKind::Number(Unit::Millis), "How long the collection took"),
                 Column::new("freed", "Freed", CellKind::Number(Unit::Objects), "Objects that the collection freed"),
-            ]),
-            false if !garbage => {}
-            false => columns.extend([
+            ]);
+        }
+        if garbage {
+            columns.extend([
                 Column::new(
                     "unreachable_objects",
                     "Unreachable objects",
@@ -71,7 +79,7 @@ impl Analysis for HeapOverTime {
                     CellKind::Number(Unit::Bytes),
                     format!("Bytes {unreachable}"),
                 ),
-            ]),
+            ]);
         }
         if starts {
             let explanation = "Whether this is the start or the end of the collection";
@@ -82,19 +90,18 @@ impl Analysis for HeapOverTime {
             progress.check()?;
             let mut cells = vec![Cell::Text(point.label.clone()), Cell::Time(point.millis)];
             cells.extend(metrics.iter().map(|&m| Cell::Number(timeline.value(t, NodeId::ROOT, m))));
-            match (&point.gc, trace) {
-                _ if is_repeated(points, at) => cells.extend(std::iter::repeat_n(Cell::Empty, 4)),
-                (Some(gc), _) => cells.extend([
+            match &point.gc {
+                Some(gc) if !is_repeated(points, at) => cells.extend([
                     Cell::Text(gc_kind_text(gc.kind).into()),
                     Cell::Text(gc.cause.clone()),
                     Cell::Number(gc.duration),
                     gc.freed.map_or(Cell::Empty, Cell::Number),
                 ]),
-                (None, true) => cells.extend(std::iter::repeat_n(Cell::Empty, 4)),
-                (None, false) if !garbage => {}
-                (None, false) => {
-                    cells.extend([Cell::Number(point.unreachable.objects), Cell::Number(point.unreachable.bytes)]);
-                }
+                _ if trace => cells.extend(std::iter::repeat_n(Cell::Empty, 4)),
+                _ => {}
+            }
+            if garbage {
+                cells.extend([Cell::Number(point.unreachable.objects), Cell::Number(point.unreachable.bytes)]);
             }
             if starts {
                 let moment = |end| Cell::Text(if end { "end" } else { "start" }.into());

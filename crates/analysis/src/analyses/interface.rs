@@ -103,7 +103,7 @@ impl Need {
         let has = match self {
             Need::TwoTimes => window.to > window.from,
             Need::References => document.heaps().is_some() || tells_references(document, window),
-            Need::Collections => window.times().any(|t| document.timeline().points()[t].gc.is_some()),
+            Need::Collections => has_collections(document, window),
             Need::Lives => has_lives(document),
             Need::Objects => document.heaps().is_some(),
             Need::Values => document.heaps().is_some() && !document.is_recorded(),
@@ -116,6 +116,9 @@ impl Need {
             }
             Need::TwoTimes => "Only one state of the heap: growth needs a second one, later",
             Need::References => "The input does not say what refers to what",
+            Need::Collections if document.heaps().is_some_and(|heaps| heaps.series().hears_collections()) => {
+                "No garbage collection happened while this was recorded"
+            }
             Need::Collections => {
                 "The input does not record garbage collections: that takes a memory trace or a recording"
             }
@@ -131,6 +134,13 @@ impl Need {
         };
         if has { Ok(()) } else { Err(reason.to_owned()) }
     }
+}
+
+/// Whether a collection is one of these points in time, or was heard of beside them.
+fn has_collections(document: &Source, window: TimeWindow) -> bool {
+    let points = document.timeline().points();
+    document.heaps().is_some_and(|heaps| heaps.series().has_collections())
+        || window.times().any(|t| points[t].gc.is_some())
 }
 
 /// Whether trees came with references, at some point in time.

@@ -2,7 +2,7 @@
 
 use super::{TimeWindow, looked};
 use crate::tabular::count_text;
-use crate::timeline::{History, Metric, NodeId, Source};
+use crate::timeline::{History, Metric, NodeId, Source, by_uptime};
 use crate::windows::{GcSpan, MemoryLevel};
 use memory_city_formats::{GcHistory, GcKind, LifeStep};
 use memory_city_heap::error::Result;
@@ -81,8 +81,17 @@ impl RunMeasures {
             },
             levels,
             freed_is_estimated: None,
-            is_epoch: timeline.points()[window.from].gc.is_none(),
-            notes: vec!["Collections are not recorded here: neither overhead nor churn can be told.".to_owned()],
+            is_epoch: !by_uptime(timeline.points()),
+            notes: vec![
+                match by_uptime(timeline.points()) {
+                    // Trees that say after which collections they are: when others were is not known.
+                    true => {
+                        "Collections are known here as points in time alone: neither overhead nor churn can be told."
+                    }
+                    false => "Collections are not recorded here: neither overhead nor churn can be told.",
+                }
+                .to_owned(),
+            ],
         }
     }
 
@@ -229,12 +238,7 @@ pub(super) fn unseen_end(document: &Source, time: usize, progress: &Progress) ->
 
 /// When a walk was, nanoseconds since the program started.
 fn walked_at(document: &Source, time: usize, history: &GcHistory) -> u64 {
-    let point = &document.timeline().points()[time];
-    let at = point.millis.saturating_mul(NANOS);
-    match point.gc {
-        Some(_) => at,
-        None => at.saturating_sub(history.epoch.saturating_mul(NANOS)),
-    }
+    crate::lives::since_start(document, history, time).saturating_mul(NANOS)
 }
 
 /// The memory of a point in time: what its tree holds.

@@ -2,7 +2,7 @@
 
 use super::{Analysis, Arguments, Description, Findings, Parameter, ParameterKind, TimeWindow, change};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, count_text};
-use crate::timeline::{ClosureMetric, ClosureRequest, NodeId, Source, Unit};
+use crate::timeline::{ClosureMetric, ClosureRequest, NodeId, Source, Unit, by_uptime};
 use crate::trends::{GroupSizes, Thinning, TrendOrder, USUAL_SIZES, chart_at, spread};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::KeepRules;
@@ -224,7 +224,7 @@ fn sizes(
 /// The same values, one to a row: for spreadsheets.
 fn points_table(document: &Source, times: &[usize], all: &[(Cell, &'static str, &[u64])], unit: Unit) -> ResultTable {
     let points = document.timeline().points();
-    let is_uptime = times.iter().all(|&time| points[time].gc.is_some());
+    let is_uptime = by_uptime(points);
     let columns = vec![
         Column::new("time", "Time", CellKind::Number(Unit::Count), "The point in time, counted from 1"),
         Column::new("taken", "Taken", if is_uptime { CellKind::Uptime } else { CellKind::Time }, "When that is"),

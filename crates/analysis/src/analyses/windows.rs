@@ -3,8 +3,10 @@
 
 use super::measures::{NANOS, RunMeasures};
 use super::{Analysis, Arguments, Description, Findings, Parameter, TimeWindow};
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, time_text, uptime_text};
-use crate::timeline::{Source, Unit};
+use crate::tabular::{
+    Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, several, time_text, uptime_text,
+};
+use crate::timeline::{Source, Unit, by_uptime};
 use crate::windows::{GcWindow, LeakWindow, SuspiciousWindows, WindowRules};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -198,9 +200,9 @@ fn findings(
         let verdict = verdict(overhead.is_suspicious, || format!("below {} %", rules.overhead_percent));
         if overhead.is_suspicious {
             answers.push(format!(
-                "Collecting takes {percent:.0} % of the time {} ({} collections).",
+                "Collecting takes {percent:.0} % of the time {} ({}).",
                 span(overhead.from, overhead.to),
-                overhead.last - overhead.first + 1
+                several((overhead.last - overhead.first + 1) as u64, "collection", "collections")
             ));
         }
         rows.push(FoundWindow {
@@ -235,8 +237,11 @@ fn findings(
     let mut notes = run.notes.clone();
     if !run.gcs.is_empty() && run.gcs.len() < rules.least_gcs {
         notes.push(format!(
-            "There are {} collections, fewer than the {} of a window: neither overhead nor churn is looked for.",
-            run.gcs.len(),
+            "There {}, fewer than the {} of a window: neither overhead nor churn is looked for.",
+            match run.gcs.len() {
+                1 => "is 1 collection".to_owned(),
+                n => format!("are {n} collections"),
+            },
             rules.least_gcs
         ));
     }
@@ -352,7 +357,7 @@ impl FoundWindow {
         let points = document.timeline().points();
         // Points know milliseconds.
         let [from, to] = [self.from, self.to].map(|nanos| nanos / NANOS);
-        let is_known = run.is_epoch || points[window.from].gc.is_some();
+        let is_known = run.is_epoch || by_uptime(points);
         let place = |time: usize| if is_known { Cell::Number(time as u64 + 1) } else { Cell::Empty };
         let first = window.times().take_while(|&time| points[time].millis <= from).last().unwrap_or(window.from);
         let last = window.times().find(|&time| points[time].millis >= to).unwrap_or(window.to);

@@ -20,7 +20,7 @@ pub use spans::{AGES, GroupSpans, LifeSpans, age_bucket, age_bucket_text, life_s
 
 use crate::analyses::TimeWindow;
 use crate::group::{ByFunction, ClassifierMeta, Grouping, GroupingRun, MemoryTree, ObjectView, Placement, Reads};
-use crate::timeline::{History, Source};
+use crate::timeline::{History, Source, by_uptime};
 use memory_city_formats::{GcHistory, LifeEvent, Lives, Recording};
 use memory_city_heap::SpaceKind;
 use memory_city_heap::error::{Error, Result};
@@ -126,23 +126,9 @@ impl RunWindow {
     /// The collections between two points in time of a source. The first point stands for the start of the recording, the last
     /// one for its end, so that the window of all points is the whole run.
     pub fn of_points(source: &Source, history: &GcHistory, window: TimeWindow) -> RunWindow {
-        let timeline = source.timeline();
-        let ended_by = |time: usize| -> u32 {
-            let point = &timeline.points()[time];
-            if let Some(heaps) = source.heaps().filter(|heaps| heaps.is_recorded()) {
-                // Starts and ends in turn.
-                return heaps.moment(time).div_ceil(2) as u32;
-            }
-            let since = match &point.gc {
-                Some(_) => point.millis,
-                None => point.millis.saturating_sub(history.epoch),
-            };
-            // The clocks of points tick in milliseconds.
-            let until = (since + 1).saturating_mul(1_000_000);
-            history.collections.partition_point(|gc| gc.end < until) as u32
-        };
+        let ended_by = |time: usize| ended_by(source, history, time);
         let first = if window.from == 0 { 0 } else { ended_by(window.from) };
-        let end = match window.to + 1 >= timeline.times() {
+        let end = match window.to + 1 >= source.timeline().times() {
             true => history.collections.len() as u32,
             false => ended_by(window.to),
         };
@@ -158,6 +144,23 @@ impl RunWindow {
     pub fn gcs(&self) -> u32 {
         self.end - self.first
     }
+}
+
+/// When a point in time is, milliseconds since the program started.
+pub(crate) fn since_start(source: &Source, history: &GcHistory, time: usize) -> u64 {
+    let points = source.timeline().points();
+    if by_uptime(points) { points[time].millis } else { points[time].millis.saturating_sub(history.epoch) }
+}
+
+/// How many collections have ended at a point in time.
+pub(crate) fn ended_by(source: &Source, history: &GcHistory, time: usize) -> u32 {
+    if let Some(heaps) = source.heaps().filter(|heaps| heaps.is_recorded()) {
+        // Starts and ends in turn.
+        return heaps.moment(time).div_ceil(2) as u32;
+    }
+    // The clocks of points tick in milliseconds.
+    let until = (since_start(source, history, time) + 1).saturating_mul(1_000_000);
+    history.collections.partition_point(|gc| gc.end < until) as u32
 }
 
 /// Where the objects of events belong in the tree of a grouping.

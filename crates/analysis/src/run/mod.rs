@@ -14,7 +14,7 @@ pub use statistics::RunStatistic;
 use crate::analyses::{RunMeasures, TimeWindow};
 use crate::lives::RunWindow;
 use crate::tabular::count_text;
-use crate::timeline::{History, Source, Timeline};
+use crate::timeline::{History, Source, Timeline, by_uptime};
 use crate::windows::{SuspiciousWindows, WindowRules};
 use memory_city_formats::event::GcKind;
 use memory_city_formats::{GcRecord, LifeStep, Lives, Recording, Weighed};
@@ -242,7 +242,7 @@ impl RunFacts {
     /// points have no times that compare.
     pub fn points(&self, timeline: &Timeline, from: u64, to: u64) -> Option<TimeWindow> {
         let points = timeline.points();
-        let is_known = self.measures.is_epoch || points.first()?.gc.is_some();
+        let is_known = self.measures.is_epoch || by_uptime(points);
         if !is_known {
             return None;
         }

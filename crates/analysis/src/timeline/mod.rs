@@ -75,8 +75,8 @@ impl NodeId {
 pub struct TimePoint {
     /// Short label for people, such as the file name.
     pub label: String,
-    /// Milliseconds since the Unix epoch, or since the program started where there is a `gc`; 0 when the source does
-    /// not say.
+    /// Milliseconds since the Unix epoch, or since the program started where any point of the timeline has a `gc` ([`by_uptime`]); 0 when
+    /// the source does not say.
     pub millis: u64,
     /// The garbage collection this is the start or end of.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,6 +86,11 @@ pub struct TimePoint {
     /// Where the grouping asks what only samples tell: of how many objects that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<SampledPart>,
+}
+
+/// Whether the times of all these points count from the start of the program: some may be of no collection.
+pub fn by_uptime(points: &[TimePoint]) -> bool {
+    points.iter().any(|point| point.gc.is_some())
 }
 
 /// Whether a point in time has the same collection as the one before it: of a recording that was walked twice after one.

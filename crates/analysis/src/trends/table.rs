@@ -1,7 +1,7 @@
 //! Charts as a table, value by value: for spreadsheets.
 
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader};
-use crate::timeline::{MetricInfo, NodeId, Timeline};
+use crate::timeline::{MetricInfo, NodeId, Timeline, by_uptime};
 
 /// A chart that is shown.
 pub struct ShownTrends<'c> {
@@ -18,7 +18,7 @@ pub struct ShownTrends<'c> {
 /// A row for each value of each series, charts and series in their order. Of the group itself there are no rows.
 pub fn trends_table(timeline: &Timeline, charts: &[ShownTrends<'_>]) -> ResultTable {
     let points = timeline.points();
-    let is_uptime = points.iter().all(|point| point.gc.is_some());
+    let is_uptime = by_uptime(points);
     let unit = charts.first().map_or(crate::timeline::Unit::Count, |chart| chart.metric.unit);
     let count = CellKind::Number(crate::timeline::Unit::Count);
     let columns = vec![

@@ -1,6 +1,7 @@
 //! The walks of a recording as a series.
 
 use super::cohorts;
+use super::count_stream::CONVERTED;
 use super::lives::{gc_history, sampled_lives};
 use super::origins::Provenance;
 use super::sampled::{EVERY_ALLOCATION, sampled};
@@ -96,6 +97,9 @@ fn warning_of(path: &std::path::Path, walk: &WalkPlace, what: &str) -> Warning {
     Warning { path: path.to_owned(), offset: None, message }
 }
 
+/// The mode of a recording that was made by somebody outside of the program, who hears of no collection.
+const COUNTED: &str = "histograms";
+
 /// The fact that says which packages are the program's own.
 pub(super) const PACKAGES: &str = "program.packages";
 
@@ -109,9 +113,12 @@ fn points(scan: &Scan) -> Vec<SnapshotInfo> {
         let row = scan.gcs.get(&walk.start.gc?)?;
         gc_point(scan, !walk.start.before_gc, row)
     };
-    // Points with a collection count time from the start of the program, others from 1970: one or the other for all.
+    // Points count time from the start of the program where one of them has a collection, else from 1970: one or the other for all. A walk
+    // without, as before the first collection, takes it from no other, where it is known when the program started.
     let gcs: Vec<Option<GcPoint>> = scan.walks.iter().map(gc_of).collect();
-    let by_gc = gcs.iter().all(Option::is_some);
+    let by_gc = gcs.iter().all(Option::is_some)
+        || gcs.iter().any(Option::is_some)
+            && fact(scan, "vm.started").is_some_and(|vm| vm <= fact(scan, "recording.started").unwrap_or(0));
     let point = |(walk, gc): (&WalkPlace, Option<GcPoint>)| {
         let start = &walk.start;
         SnapshotInfo {
@@ -219,6 +226,15 @@ impl HeapSeries for WalkSeries {
         Ok(Some(gc_history(&self.scan)).filter(|history| !history.collections.is_empty()))
     }
 
+    fn has_collections(&self) -> bool {
+        !self.scan.gcs.is_empty()
+    }
+
+    fn hears_collections(&self) -> bool {
+        // What was converted tells what its source knew.
+        self.scan.run.get("recording.mode").is_some_and(|mode| mode != CONVERTED && mode != COUNTED)
+    }
+
     fn lives(&self) -> Option<Lives<'_>> {
         let gcs = self.scan.gcs.len() as u32;
         // What was counted is better than what samples say.
@@ -228,7 +244,7 @@ impl HeapSeries for WalkSeries {
 
     fn class_counts(&self) -> Option<Arc<ClassCounts>> {
         let count = || {
-            let since_start = self.points.iter().all(|point| point.gc.is_some());
+            let since_start = self.points.iter().any(|point| point.gc.is_some());
             self.scan.class_counts(|time| millis(&self.scan, time, since_start)).map(Arc::new)
         };
         self.counts.get_or_init(count).clone()

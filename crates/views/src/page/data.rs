@@ -4,7 +4,7 @@ use super::signs::put_signs;
 use super::{Page, PageStart};
 use crate::city::{CITY_SIZE, PlotKind, PlotState, SELECTED_COLOUR, colour, height};
 use memory_city_analysis::analyses::uptime_text;
-use memory_city_analysis::timeline::{Metric, NodeId, TimePoint, Unit, worded};
+use memory_city_analysis::timeline::{Metric, NodeId, Timeline, Unit, by_uptime, worded};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
@@ -269,13 +269,13 @@ fn fixed<'a>(page: &Page<'a>) -> Fixed<'a> {
         crate::city::AreaMode::Sqrt => format!("square root of {}", own.title.to_lowercase()),
     };
     let base = page.appearance.base();
-    let since = |base: usize| format!("state {} ({})", base + 1, label(&timeline.points()[base]));
+    let since = |base: usize| format!("state {} ({})", base + 1, label(timeline, base));
     Fixed {
         version: 2,
         title: &page.words.title,
         grouping: &page.words.grouping,
         says: &page.words.says,
-        times: page.times.iter().map(|&t| label(&timeline.points()[t])).collect(),
+        times: page.times.iter().map(|&t| label(timeline, t)).collect(),
         main: measures.iter().position(|m| *m == plan.config().metric).unwrap_or(0),
         measures: measures
             .iter()
@@ -316,10 +316,11 @@ fn fixed<'a>(page: &Page<'a>) -> Fixed<'a> {
     }
 }
 
-fn label(point: &TimePoint) -> String {
-    match &point.gc {
-        Some(_) => format!("{} at {}", point.label, uptime_text(point.millis)),
-        None => point.label.clone(),
+fn label(timeline: &Timeline, time: usize) -> String {
+    let point = &timeline.points()[time];
+    match by_uptime(timeline.points()) {
+        true => format!("{} at {}", point.label, uptime_text(point.millis)),
+        false => point.label.clone(),
     }
 }
 

@@ -1,9 +1,8 @@
 //! Which points in time of two runs are equally far: by time, collections, allocated objects, or as a share of each run.
 
-use crate::analyses::TimeWindow;
-use crate::lives::{RunWindow, lives_of};
+use crate::lives::{ended_by, lives_of};
 use crate::tabular::{count_text, uptime_text};
-use crate::timeline::{Metric, Source, TimePoint, Timeline};
+use crate::timeline::{Metric, Source, TimePoint, Timeline, by_uptime};
 use memory_city_formats::LifeStep;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -119,13 +118,17 @@ fn axes(runs: [&Source; 2], align: &str, progress: &Progress) -> Result<(&'stati
 /// Milliseconds since the program started, or since the first point where that is not known.
 fn by_time(run: &Source) -> RunAxis {
     let points = run.timeline().points();
-    let started = if points.iter().all(|point| point.gc.is_some()) { 0 } else { points[0].millis };
+    let started = if by_uptime(points) { 0 } else { points[0].millis };
+    // Recordings know it of walks that the clock of the system dates, too.
+    let series = run.heaps().filter(|heaps| !heaps.is_recorded()).map(|heaps| heaps.series());
+    let known: Option<Vec<u64>> = series.and_then(|series| (0..points.len()).map(|time| series.uptime(time)).collect());
     let mut latest = 0u64;
-    let since = |point: &TimePoint| {
-        latest = latest.max(point.millis.saturating_sub(started));
+    let since = |(time, point): (usize, &TimePoint)| {
+        let at = known.as_ref().map_or_else(|| point.millis.saturating_sub(started), |known| known[time]);
+        latest = latest.max(at);
         latest as f64
     };
-    RunAxis { at: points.iter().map(since).collect() }
+    RunAxis { at: points.iter().enumerate().map(since).collect() }
 }
 
 /// Percent of the way from the first to the last point in time.
@@ -153,19 +156,6 @@ fn by_gcs(run: &Source, progress: &Progress) -> Result<RunAxis> {
         None => time as f64 + 1.0,
     };
     Ok(RunAxis { at: (0..times).map(ended).collect() })
-}
-
-/// Collections that have ended at a point in time.
-pub(super) fn ended_by(run: &Source, history: &memory_city_formats::GcHistory, time: usize) -> u32 {
-    let last = run.timeline().times() - 1;
-    // The window of the last point goes to the end of the recording; here the point itself counts.
-    if time == 0 || time == last && run.is_recorded() {
-        return run.heaps().map_or(0, |heaps| match run.is_recorded() {
-            true => heaps.moment(time).div_ceil(2) as u32,
-            false => 0,
-        });
-    }
-    RunWindow::of_points(run, history, TimeWindow { from: 0, to: time }).end
 }
 
 /// Objects that were allocated until then.

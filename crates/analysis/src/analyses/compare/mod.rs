@@ -15,13 +15,13 @@ pub use growth::{GrowthOutcome, RunsOutcome};
 use super::report::{Report, ReportPart};
 use super::{Arguments, Description, Findings, Parameter, ParameterKind, TimeWindow, change};
 use crate::group::MemoryTree;
-use crate::lives::{DeadTree, RunWindow, grouping_of_dead, lives_of};
+use crate::lives::{DeadTree, RunWindow, ended_by, grouping_of_dead, lives_of, since_start};
 use crate::tabular::{
-    Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text, time_text, uptime_text,
+    Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text, several, time_text,
+    uptime_text,
 };
 use crate::timeline::json::JsonSource;
-use crate::timeline::{Metric, NodeId, Source, TimePoint, Timeline, TimelineBuilder, Unit};
-use alignment::ended_by;
+use crate::timeline::{Metric, NodeId, Source, TimePoint, Timeline, TimelineBuilder, Unit, by_uptime};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::cmp::Reverse;
@@ -115,8 +115,9 @@ pub fn compare<'a>(
     }
     tables.push(trend(runs, &aligned, &alive));
     for (run, (time, label)) in runs.iter().zip(points.into_iter().zip(["A", "B"])) {
-        let point = &run.timeline().points()[time];
-        let taken = if point.gc.is_some() { uptime_text(point.millis) } else { time_text(point.millis) };
+        let points = run.timeline().points();
+        let point = &points[time];
+        let taken = if by_uptime(points) { uptime_text(point.millis) } else { time_text(point.millis) };
         let of = run.timeline().times();
         notes.push(format!("{label} is at its point in time {} of {of} ({}, {taken}).", time + 1, point.label));
     }
@@ -253,10 +254,10 @@ fn died(runs: [&Source; 2], points: [usize; 2], progress: &Progress) -> Result<(
         builder.add(TimePoint { label: label.to_owned(), ..TimePoint::default() }, &dead.tree);
         let pauses: u64 = history.collections[..window.end as usize].iter().map(|gc| gc.end - gc.start).sum();
         facts.push(format!(
-            "{label}: {} collections until then, {} ms in them, {} after the start{}.",
-            count_text(window.end.into()),
+            "{label}: {} until then, {} ms in them, {} after the start{}.",
+            several(window.end.into(), "collection", "collections"),
             count_text(pauses / 1_000_000),
-            uptime_text(window.to / 1_000_000),
+            uptime_text(since_start(run, &history, time)),
             if lives.is_exact() || lives.is_complete() {
                 String::new()
             } else {

@@ -90,7 +90,7 @@ fn millis_of(document: &Source, window: TimeWindow) -> (u64, u64) {
 }
 
 fn by_uptime(document: &Source) -> bool {
-    document.timeline().points().iter().any(|point| point.gc.is_some())
+    crate::timeline::by_uptime(document.timeline().points())
 }
 
 /// When a walk was, and all its objects by class, reachable or not.

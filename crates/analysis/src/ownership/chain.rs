@@ -87,6 +87,11 @@ pub struct Owners {
     place: Arc<[Option<NodeId>]>,
 }
 
+/// What is said of a root that most of a group would outlive.
+pub const ONE_OF_SEVERAL: &str = "one of several ways";
+/// Objects after which it is asked whether the work was cancelled.
+const CHECKED: usize = 1 << 16;
+
 /// Chains before they have names of fields.
 struct Found {
     about: Amount,
@@ -97,6 +102,8 @@ struct Found {
     paths: Paths,
     /// The object further up that keeps more than half of the group, and how much; and the way up from there.
     majority: Option<(Amount, Paths)>,
+    /// What of the group has no way to a root but through the last step.
+    alone: Amount,
     roots: Vec<KeepingRoot>,
 }
 
@@ -193,8 +200,10 @@ impl Owners {
         let mut up = paths(keeping, group, limits, weighing, &*self.heap, progress)?;
         let about = up.steps[0].reached;
         let majority = self.majority(keeping, group, &mut up, (limits, weighing), progress)?;
+        let last = majority.as_ref().map_or(&up, |(_, up)| up).steps.last().map_or(&[][..], |step| &step.objects);
+        let alone = self.kept_alone(&objects, last, progress)?;
         let roots = keeping_roots(keeping, &objects, tops, by_bytes, progress)?;
-        Ok(Found { about, by_bytes, only_new, paths: up, majority, roots })
+        Ok(Found { about, by_bytes, only_new, paths: up, majority, alone, roots })
     }
 
     fn named(
@@ -251,12 +260,17 @@ impl Owners {
                 _ => "no root reaches it".to_owned(),
             },
         };
+        let rooted = !too_long && last.end == PathEnd::Roots;
         // At forks the strongest way is taken: at the end it may be one of many.
         let weight = |amount: Amount| amount.measured(found.by_bytes);
         let kept = steps.last().map_or(weight(found.about), |step| weight(step.keeps));
         let end = match weight(found.about) {
             about if !too_long && u128::from(kept) * 2 < u128::from(about) => {
                 format!("{end} ({:.0} % of the group; no one way keeps half)", 100.0 * kept as f64 / about as f64)
+            }
+            // Who cuts it there frees little: other roots reach the group as well.
+            about if rooted && u128::from(weight(found.alone)) * 2 < u128::from(about) => {
+                format!("{end}: {ONE_OF_SEVERAL}")
             }
             _ => end,
         };
@@ -294,6 +308,38 @@ impl Owners {
         group.insert(object.0);
         up.steps.truncate(shared);
         Ok(Some((keeps, paths(keeping, &group, limits, weighing, &*self.heap, progress)?)))
+    }
+
+    /// What of a group is kept by some objects alone: one of them, or what they own. `keepers` ascend. Linear in the objects on the ways up.
+    fn kept_alone(&self, group: &[ObjectId], keepers: &[ObjectId], progress: &Progress) -> Result<Amount> {
+        let count = self.heap.object_count();
+        let (mut seen, mut kept) = (BitSet::new(count), BitSet::new(count));
+        let (mut alone, mut way) = (Amount::default(), Vec::new());
+        for (at, &o) in group.iter().enumerate() {
+            if at.is_multiple_of(CHECKED) {
+                progress.check()?;
+            }
+            let mut above = Some(o);
+            let is_kept = loop {
+                let Some(here) = above else { break false };
+                if seen.contains(here.0) {
+                    break kept.contains(here.0);
+                }
+                seen.insert(here.0);
+                way.push(here);
+                if keepers.binary_search(&here).is_ok() {
+                    break true;
+                }
+                above = self.dominators.owner(here);
+            };
+            for passed in way.drain(..).filter(|_| is_kept) {
+                kept.insert(passed.0);
+            }
+            if is_kept {
+                alone += Amount { objects: 1, bytes: self.heap.size_of(o) };
+            }
+        }
+        Ok(alone)
     }
 
     /// The group in which most of some objects are: of many, of some all over them.

@@ -27,6 +27,7 @@ pub const ANALYSIS: &str = "leak";
 const TABLE: &str = "leaks";
 /// The grouping in which each place is a node.
 const OWNERS: &str = "owner";
+const LOOKED_FOR: &str = "What leaks is still being looked for";
 
 /// A place that accumulates, in words.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -186,6 +187,24 @@ impl Finding {
         Ok(())
     }
 
+    /// Whether the city is led to the place that is told of, or is there: it is what is selected among the owners.
+    fn is_where_it_tells(&self, open: Option<&OpenDocument>, selected: Option<NodeId>) -> bool {
+        let (FindingState::Leaks(leak), Some(open)) = (&self.known, open) else { return self.wanted.is_some() };
+        let there = |node| LeakPlace::node_in(&leak.owner, &open.timeline) == Some(node);
+        self.wanted.is_some() || open.made_with.grouping == OWNERS && selected.is_some_and(there)
+    }
+
+    /// Why there is no other place to turn to.
+    fn no_other(&self) -> &'static str {
+        match &self.known {
+            FindingState::Leaks(_) => "No other place is known that leaks",
+            FindingState::Looking(_) => LOOKED_FOR,
+            FindingState::Nothing | FindingState::Healthy(_) | FindingState::Failed(_) => {
+                "No place is known that leaks"
+            }
+        }
+    }
+
     /// Tells of the next of several places, behind the last of the first again. Returns what it tells, where there is another.
     fn turn(&mut self) -> Option<&LeakPlace> {
         let (FindingState::Leaks(leak), Some(findings)) = (&mut self.known, &self.findings) else { return None };
@@ -195,7 +214,8 @@ impl Finding {
         }
         let (notes, until) = (std::mem::take(&mut leak.notes), leak.until);
         **leak = LeakPlace { notes, until, ..next };
-        (self.hidden, self.folded) = (false, false);
+        // Folded it says which one it is as well, and stands before nothing.
+        self.hidden = false;
         Some(leak)
     }
 
@@ -386,7 +406,7 @@ fn act(
     for action in asked {
         match action {
             Action::ShowOwner => match &finding.known {
-                FindingState::Looking(_) => notices.tell("What leaks is still being looked for"),
+                FindingState::Looking(_) => notices.tell(LOOKED_FOR),
                 // Another place than the first that somebody has turned to stays the one that is meant.
                 FindingState::Leaks(leak) if leak.number > 0 => {
                     finding.wanted = Some(leak.owner.clone());
@@ -401,15 +421,25 @@ fn act(
                     show_owners(&mut settings);
                 }
                 FindingState::Healthy(why) | FindingState::Failed(why) => notices.tell(why.clone()),
+                FindingState::Nothing if document.get().is_none() => notices.tell("Nothing is open"),
                 FindingState::Nothing => {
                     notices.tell("What leaks is not known: that takes several heap dumps, or a trace")
                 }
             },
             Action::Finding => (finding.hidden, finding.folded) = (!finding.hidden, false),
-            Action::NextPlace => match finding.turn() {
-                Some(leak) => tracing::debug!("leak: {}", leak.place),
-                None => notices.tell("No other place is known that leaks"),
-            },
+            Action::NextPlace => {
+                let there = finding.is_where_it_tells(document.get(), selection.node());
+                let next = finding.turn().map(|leak| leak.owner.clone());
+                match next {
+                    // The city goes where the card is: each would tell of another place.
+                    Some(owner) if there => {
+                        finding.wanted = Some(owner);
+                        show_owners(&mut settings);
+                    }
+                    Some(owner) => tracing::debug!("leak: {owner}"),
+                    None => notices.tell(finding.no_other()),
+                }
+            }
             _ => {}
         }
     }
@@ -476,100 +506,4 @@ impl Plugin for FindingPlugin {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use memory_city_analysis::group::MemoryTree;
-    use memory_city_analysis::tabular::{CellKind, Column, ResultTable, Row, TableHeader};
-    use memory_city_analysis::timeline::{TimePoint, Unit};
-
-    fn findings() -> Findings {
-        let columns = [
-            ("place", CellKind::Text, Cell::Text("Registry.persons › ArrayList".into())),
-            ("last", CellKind::Number(Unit::Objects), Cell::Number(48_000)),
-            ("share", CellKind::Percent, Cell::Percent(87.0)),
-            ("path", CellKind::Text, Cell::Empty),
-            ("owner", CellKind::Text, Cell::Text("class Registry#static persons#ArrayList".into())),
-        ];
-        let header = TableHeader {
-            id: TABLE.into(),
-            columns: columns.iter().map(|(id, kind, _)| Column::new(*id, *id, *kind, "")).collect(),
-            ..TableHeader::default()
-        };
-        let rows = vec![Row { cells: columns.into_iter().map(|(_, _, cell)| cell).collect(), ..Row::default() }];
-        let table = ResultTable { header, rows, left_out: Some((2, "places".into())), ..ResultTable::default() };
-        Findings { tables: vec![table], notes: vec!["Two points in time".into()], ..Findings::default() }
-    }
-
-    #[test]
-    fn the_first_place_is_told_and_what_is_not_known_left_out() {
-        let leak = LeakPlace::of(&findings(), 0).expect("a place");
-        assert_eq!(leak.place, "Registry.persons › ArrayList");
-        assert_eq!(leak.counts, (String::new(), "48,000".into()));
-        assert_eq!((leak.share, leak.others, leak.path), (0.87, 2, None));
-        assert_eq!(leak.notes, ["Two points in time"]);
-    }
-
-    /// A map of 24,000 entries fills up with 48,000 keys and values.
-    #[test]
-    fn a_collection_says_itself_how_many_it_has() {
-        let mut findings = findings();
-        let table = &mut findings.tables[0];
-        for (id, entries) in [("entries_first", 300), ("entries", 24_000)] {
-            table.header.columns.push(Column::new(id, id, CellKind::Number(Unit::Objects), ""));
-            table.rows[0].cells.push(Cell::Number(entries));
-        }
-        let leak = LeakPlace::of(&findings, 0).expect("a place");
-        assert_eq!(leak.counts, ("300".into(), "24,000".into()));
-    }
-
-    /// One place after the other, and then the first again; what was hidden comes back. Of one place there is no other.
-    #[test]
-    fn places_are_told_one_after_the_other() {
-        let mut findings = findings();
-        let mut second = findings.tables[0].rows[0].clone();
-        second.cells[0] = Cell::Text("Sessions.open".into());
-        let of = |findings: &Findings| Finding {
-            known: known(Ok(Ok(findings.clone()))),
-            findings: Some(Arc::new(findings.clone())),
-            hidden: true,
-            ..Finding::default()
-        };
-        assert!(of(&findings).turn().is_none());
-        findings.tables[0].rows.push(second);
-        let mut finding = of(&findings);
-        let told: Vec<(usize, String)> =
-            (0..3).filter_map(|_| finding.turn().map(|leak| (leak.number, leak.place.clone()))).collect();
-        let (first, second) = ("Registry.persons › ArrayList".to_owned(), "Sessions.open".to_owned());
-        assert_eq!(told, [(1, second.clone()), (0, first), (1, second)]);
-        assert!(!finding.is_hidden());
-        let Some(FindingState::Leaks(leak)) = finding.shown() else { panic!("a place") };
-        assert_eq!((leak.others, leak.notes.len()), (3, 1));
-    }
-
-    #[test]
-    fn nothing_that_grows_is_an_answer_too() {
-        let mut none = findings();
-        none.tables[0].rows.clear();
-        none.answers = vec!["Nothing accumulates.".into()];
-        assert!(matches!(known(Ok(Ok(none))), FindingState::Healthy(why) if why == "Nothing accumulates."));
-        assert!(matches!(known(Ok(Err(Error::Cancelled))), FindingState::Nothing));
-        assert!(matches!(known(Err("broken".into())), FindingState::Failed(why) if why == "broken"));
-    }
-
-    #[test]
-    fn the_place_is_found_by_key_or_else_what_of_the_way_to_it_there_is() {
-        let mut tree = MemoryTree::new();
-        let role: Arc<str> = "Owner".into();
-        let class = tree.child(0, &role, &"class Registry".into());
-        let field = tree.child(class, &role, &"static persons".into());
-        tree.add(field, memory_city_heap::Amount { objects: 1, bytes: 16 });
-        let timeline = Timeline::from_trees(vec![TimePoint::default()], &[tree]);
-        let key = |owner: &str| LeakPlace::node_in(owner, &timeline).map(|node| timeline.key(node));
-        let all = timeline.nodes().map(|node| timeline.key(node)).max_by_key(String::len).expect("nodes");
-        assert!(all.ends_with("class Registry#static persons"), "{all}");
-        for owner in ["class Registry#static persons", "class Registry#static persons#ArrayList", &*all] {
-            assert_eq!(key(owner).as_ref(), Some(&all), "{owner}");
-        }
-        assert_eq!(key("nobody"), None);
-    }
-}
+pub(crate) mod tests;

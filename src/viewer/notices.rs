@@ -18,6 +18,11 @@ impl Notices {
         self.0.push((text, STAY));
     }
 
+    /// Takes a message back that is not true any more.
+    pub fn withdraw(&mut self, text: &str) {
+        self.0.retain(|(told, _)| told != text);
+    }
+
     /// The messages, oldest first, with their opacity.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f32)> {
         self.0.iter().map(|(text, left)| (text.as_str(), left.min(1.0)))

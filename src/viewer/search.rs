@@ -11,7 +11,7 @@ use super::settings::Settings;
 use bevy::prelude::*;
 use memory_city_analysis::analyses::TimeWindow;
 use memory_city_analysis::table::{Arrangement, Filter, TableShape, TreeTable};
-use memory_city_analysis::tabular::count_text;
+use memory_city_analysis::tabular::{count_text, several};
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -30,6 +30,8 @@ pub struct SearchFound {
     pub nodes: Vec<NodeId>,
     /// How many it holds for.
     pub matched: u64,
+    /// How many of them are no buildings: groups of groups.
+    pub districts: u64,
     /// What is lit.
     pub lit: Lit,
 }
@@ -41,7 +43,13 @@ impl SearchFound {
         let all = timeline.amount(time.min(timeline.times().saturating_sub(1)), NodeId::ROOT).bytes.max(1);
         let share = 100.0 * lit.amount.bytes as f64 / all as f64;
         let lights = format!("{} of {} buildings lit", count_text(lit.groups), count_text(lit.of));
-        let found = count_text(self.matched);
+        // A district is found as well, and is no building: without its kind it was missing in the second sum.
+        let buildings = self.matched - self.districts;
+        let found = match (buildings, self.districts) {
+            (n, 0) => count_text(n),
+            (0, n) => several(n, "district", "districts"),
+            (n, m) => format!("{} and {}", several(n, "building", "buildings"), several(m, "district", "districts")),
+        };
         format!("{found} found  ·  {lights}  ·  {}  ·  {share:.1} % of the bytes", amounts(lit.amount))
     }
 }
@@ -163,8 +171,9 @@ fn find(
     nodes.retain(|&node| node != NodeId::ROOT);
     nodes.sort_by_key(|&node| (std::cmp::Reverse(timeline.value(window.to, node, metric)), node));
     let matched = nodes.len() as u64;
+    let districts = nodes.iter().filter(|&&node| !timeline.is_leaf(node)).count() as u64;
     nodes.truncate(MOST_LISTED);
-    Ok((table, Ok(SearchFound { text: text.to_owned(), nodes, matched, lit })))
+    Ok((table, Ok(SearchFound { text: text.to_owned(), nodes, matched, districts, lit })))
 }
 
 fn follow(
@@ -273,9 +282,9 @@ mod tests {
         let timeline = timeline();
         // A package whose name is looked for is found itself, and lights its classes whether these are found or not.
         for (text, listed, counts) in [
-            ("com.acme", 3, "3 found  ·  2 of 4 buildings lit  ·  "),
+            ("com.acme", 3, "2 buildings and 1 district found  ·  2 of 4 buildings lit  ·  "),
             ("hashmap", 2, "2 found  ·  2 of 4 buildings lit  ·  "),
-            ("role = \"Package\"", 2, "2 found  ·  0 of 4 buildings lit  ·  "),
+            ("role = \"Package\"", 2, "2 districts found  ·  0 of 4 buildings lit  ·  "),
             ("nothing like it", 0, "0 found  ·  0 of 4 buildings lit  ·  "),
         ] {
             let mut search = GroupSearch::default();

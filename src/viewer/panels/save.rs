@@ -118,6 +118,10 @@ fn proposed(kind: SaveAs, view: &str, document: &Document, clock: &Clock) -> Str
     free.unwrap_or_else(|| name(0)).to_string_lossy().into_owned()
 }
 
+/// What is told while another process works.
+const WRITING: &str = "Writing the page";
+const DRAWING: &str = "Drawing the picture";
+
 fn save_actions(
     mut actions: MessageReader<Action>,
     mut card: ResMut<SaveCard>,
@@ -142,6 +146,7 @@ fn save_actions(
     awake.keep_if(card.wanted.is_some());
     if let Some(outcome) = card.job.as_ref().and_then(|job| job.poll()) {
         card.job = None;
+        [WRITING, DRAWING].into_iter().for_each(|says| notices.withdraw(says));
         notices.tell(match outcome.and_then(|saved| saved) {
             Ok(path) => told(&path),
             Err(why) => format!("It could not be saved: {why}"),
@@ -250,8 +255,8 @@ fn write_wanted(world: &mut World) {
         SaveAs::ClearPicture | SaveAs::Page => match ViewFile::of(world) {
             Ok(view) => {
                 let (command, says): (&[&str], &str) = match kind {
-                    SaveAs::Page => (&["page"], "Writing the page"),
-                    _ => (&["render", "--transparent"], "Drawing the picture"),
+                    SaveAs::Page => (&["page"], WRITING),
+                    _ => (&["render", "--transparent"], DRAWING),
                 };
                 let job = Job::start(move |_| by_another_process(&view, command, &path).map(|()| path));
                 world.resource_mut::<SaveCard>().job = Some(job);

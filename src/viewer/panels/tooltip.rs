@@ -138,7 +138,10 @@ pub fn node(ui: &mut egui::Ui, timeline: &Timeline, time: usize, node: NodeId) {
     );
     if timeline.times() > 1 {
         growth(ui, timeline, "since the first state", |m| timeline.growth_until(time, node, m));
-        growth(ui, timeline, "first to last", |m| timeline.growth(node, m));
+        // At the last state that is the same.
+        if time + 1 < timeline.times() {
+            growth(ui, timeline, "first to last", |m| timeline.growth(node, m));
+        }
     }
 }
 

@@ -69,7 +69,7 @@ pub fn verdict(timeline: &Timeline, metric: Metric) -> Verdict {
         let point = &timeline.points()[since];
         let label = if point.label.is_empty() { String::new() } else { format!(" ({})", point.label) };
         let text = format!(
-            "{} grows most: +{}, {:.0} % of the heap now, since {}/{}{label}",
+            "{} grows most: +{}, {:.0} % of the heap at the end, since {}/{}{label}",
             timeline.display_name(node),
             text(most),
             percent(most),
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn the_verdict_names_what_grows_how_much_and_since_when() {
         let of = verdict(&series(&[(1000, 5000), (1000, 5000), (1010, 5000), (3000, 5000)]), Metric::Bytes);
-        assert_eq!(of.text, "A grows most: +2.00 kB, 25 % of the heap now, since 3/4 (dump 2)");
+        assert_eq!(of.text, "A grows most: +2.00 kB, 25 % of the heap at the end, since 3/4 (dump 2)");
         assert!(of.grows && of.group.is_some());
     }
 

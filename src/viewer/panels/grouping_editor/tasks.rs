@@ -175,7 +175,8 @@ fn named(
 ) {
     let refused = tools.open.source.offers(grouping).err();
     let list = group::registry().list_of(grouping).to_owned();
-    let shown = tools.current.id == grouping.id;
+    // By what they are made of: a task and a grouping of another name may be the same.
+    let shown = tools.current.id == grouping.id || group::registry().list_of(tools.current) == list;
     let look = CardLook { chosen: shown, disabled: refused.is_some() };
     let response = widgets::card(ui, ui.id().with(&grouping.id), look, |ui| {
         ui.horizontal(|ui| {

@@ -3,7 +3,6 @@
 
 use super::leak_lines::{self, LeakLines};
 use crate::viewer::action::Action;
-use crate::viewer::comparison::ShownComparison;
 use crate::viewer::document::OpenDocument;
 use crate::viewer::finding::{Finding, FindingState, LeakPlace, owners_offered};
 use crate::viewer::keys;
@@ -11,25 +10,27 @@ use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
 use memory_city_analysis::analyses::Verdict;
-use memory_city_analysis::analyses::compare::GrowthOutcome;
 use memory_city_analysis::tabular::several;
 
 /// All that is known is no wider, and leaves the city beside it where the pane has room.
 const WIDTH: f32 = 400.0;
 /// The first sentences are no wider.
-const BANNER: f32 = 660.0;
+pub(super) const BANNER: f32 = 660.0;
 /// In smaller panes it is a line until somebody wants more.
 const SMALL: (f32, f32) = (560.0, 400.0);
 /// What the city leaves free for a line, and for the first sentences, points.
-const LINE_ROOM: f32 = 34.0;
-const FOLDED_ROOM: f32 = 52.0;
-const BANNER_ROOM: f32 = 70.0;
-/// Letters of a path: three rows.
-const PATH_LETTERS: usize = 165;
+pub(super) const LINE_ROOM: f32 = 34.0;
+const FOLDED_ROOM: f32 = 74.0;
+pub(super) const BANNER_ROOM: f32 = 70.0;
+/// What is left of it is no wider.
+const FOLDED: f32 = 540.0;
+/// What stands above and below the part of the whole card that scrolls, points; and the least of that part.
+const FIXED: f32 = 170.0;
+const LEAST: f32 = 60.0;
 /// Rows of a long text before it is cut; all of it is in the tooltip.
 const MOST_ROWS: usize = 3;
 
-fn is_small(pane: Rect) -> bool {
+pub(super) fn is_small(pane: Rect) -> bool {
     pane.width() < SMALL.0 || pane.height() < SMALL.1
 }
 
@@ -41,70 +42,6 @@ pub fn room(pane: Rect, finding: &Finding) -> f32 {
         Some(FindingState::Leaks(_)) => BANNER_ROOM,
         _ => LINE_ROOM,
     }
-}
-
-/// The same of a comparison.
-pub fn room_compared(pane: Rect) -> f32 {
-    if is_small(pane) { LINE_ROOM } else { BANNER_ROOM }
-}
-
-/// Says what a comparison comes to, in place of what leaks. Returns what was asked for, whether table and curves are, and where it
-/// stands.
-pub fn compared(ctx: &egui::Context, pane: Rect, shown: &ShownComparison) -> (Vec<Action>, bool, Option<Rect>) {
-    let (mut asked, mut more) = (Vec::new(), false);
-    let room = pane.width() - 2.0 * theme::GAP;
-    if room < 230.0 {
-        return (asked, more, None);
-    }
-    let tint = match shown.outcome {
-        Some(GrowthOutcome::Fixed) => theme::OUTGOING,
-        Some(GrowthOutcome::Less) => theme::WARNING,
-        Some(GrowthOutcome::Remains | GrowthOutcome::New) => theme::GROWTH,
-        Some(GrowthOutcome::NoGrowth | GrowthOutcome::Unknown) | None => theme::TEXT,
-    };
-    let runs = shown.second.is_some();
-    // Names of types become brief, those of files stay.
-    let sentence = if runs { theme::brief(&shown.sentence) } else { shown.sentence.clone() };
-    let small = is_small(pane);
-    let area = egui::Area::new("comparison".into()).order(egui::Order::Middle).constrain_to(pane);
-    let drawn = area.fixed_pos(pane.min + egui::vec2(theme::GAP, theme::GAP)).show(ctx, |ui| {
-        let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 12, right: 8, top: 4, bottom: 5 });
-        frame.show(ui, |ui| {
-            ui.set_width(room.min(BANNER) - 20.0);
-            ui.spacing_mut().item_spacing.y = 1.0;
-            let buttons = |ui: &mut egui::Ui, asked: &mut Vec<Action>, more: &mut bool| {
-                if ui.small_button("End").on_hover_text(Action::EndComparison.tooltip()).clicked() {
-                    asked.push(Action::EndComparison);
-                }
-                let table = ui.small_button(if runs { "Table and curves" } else { "Table" });
-                *more |= table.on_hover_text("All groups that differ, and both runs over time").clicked();
-            };
-            ui.horizontal(|ui| {
-                if !small {
-                    ui.label(
-                        RichText::new(if runs { "COMPARISON" } else { "DIFFERENCE" }).size(11.0).strong().color(tint),
-                    );
-                }
-                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                    buttons(ui, &mut asked, &mut more);
-                    let [a, b] = shown.names();
-                    let names = format!("A {}   B {}", theme::shortened(&a, 22), theme::shortened(&b, 22));
-                    ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
-                        let label = egui::Label::new(quiet(names)).truncate();
-                        ui.add(label)
-                            .on_hover_text(format!("A: {a}\nB: {b}\nAt the left of time stands A, at the right B"));
-                    });
-                });
-            });
-            if !small {
-                let font = egui::FontId::proportional(12.5);
-                let text = theme::fitting(ui.painter(), &sentence, &font, ui.available_width());
-                let label = egui::Label::new(RichText::new(text).font(font).strong().color(tint)).selectable(false);
-                ui.add(label).on_hover_text(&shown.sentence);
-            }
-        });
-    });
-    (asked, more, Some(drawn.response.rect))
 }
 
 /// Draws it into the pane of the city. Returns what was asked for, and where it stands.
@@ -167,13 +104,17 @@ pub fn show(
                 ui.label(quiet("Who owns it is not known".to_owned())).on_hover_text(why);
                 dismiss(ui, &mut asked);
             }),
-            FindingState::Leaks(leak) if finding.is_folded() => unfolded = folded(ui, (leak, since), open),
+            FindingState::Leaks(leak) if finding.is_folded() => {
+                unfolded = folded(ui, room, is_small(pane), (leak, since), open, &mut asked);
+            }
             FindingState::Leaks(leak) if finding.shows_all() => {
-                ui.set_max_width(width);
-                shortened = card(ui, width, (leak, since), open, finding.is_going(), &mut asked);
+                let size = egui::vec2(width, pane.height() - 2.0 * theme::GAP);
+                ui.set_max_size(size);
+                shortened = card(ui, size, (leak, since), open, finding.is_going(), &mut asked);
             }
             FindingState::Leaks(leak) => {
-                unfolded = banner(ui, room.min(BANNER), (leak, since), open, finding.is_going(), &mut asked);
+                let of = (leak.as_ref(), since);
+                unfolded = banner(ui, room.min(BANNER), is_small(pane), of, open, finding.is_going(), &mut asked);
             }
         }
     });
@@ -204,7 +145,7 @@ fn title(open: &OpenDocument) -> &'static str {
     if open.timeline.times() < 2 { "WHAT FILLS THE HEAP" } else { "WHAT LEAKS" }
 }
 
-fn quiet(text: String) -> RichText {
+pub(super) fn quiet(text: String) -> RichText {
     RichText::new(text).size(12.0).color(theme::QUIET)
 }
 
@@ -227,44 +168,79 @@ fn dismiss(ui: &mut egui::Ui, asked: &mut Vec<Action>) {
     }
 }
 
-/// Its first sentences, and the way to the place. Returns whether all that is known is wanted.
+/// What it is about, and which of several places.
+fn heading(ui: &mut egui::Ui, open: &OpenDocument, which: &str) {
+    ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
+    if !which.is_empty() {
+        ui.label(RichText::new(which).size(11.0).color(theme::QUIET)).on_hover_text("Which of the places that leak");
+    }
+}
+
+fn at_right(ui: &mut egui::Ui, add: impl FnOnce(&mut egui::Ui)) {
+    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), add);
+}
+
+/// Its first sentences, and the way to the place; one above the other where there is little room. Returns whether all that is known is
+/// wanted.
 fn banner(
     ui: &mut egui::Ui,
     width: f32,
+    narrow: bool,
     (leak, since): (&LeakPlace, Option<usize>),
     open: &OpenDocument,
     going: bool,
     asked: &mut Vec<Action>,
 ) -> bool {
-    let mut more = false;
-    let LeakLines { place, sentence, .. } = leak_lines::of(leak, &open.timeline, since);
+    let mut opened = false;
+    let LeakLines { place, which, sentence, .. } = leak_lines::of(leak, &open.timeline, since);
     let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 8, top: 4, bottom: 5 });
     let drawn = frame.show(ui, |ui| {
         ui.set_width(width - 23.0);
         ui.spacing_mut().item_spacing.y = 1.0;
-        let right = |ui: &mut egui::Ui, add: &mut dyn FnMut(&mut egui::Ui)| {
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| add(ui));
-        };
-        ui.horizontal(|ui| {
-            ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
-            let (font, room) = (egui::FontId::proportional(15.0), ui.available_width() - 26.0);
+        let font = egui::FontId::proportional(if narrow { 13.5 } else { 15.0 });
+        let told = |ui: &mut egui::Ui, room: f32| {
             let text = theme::fitting(ui.painter(), &place, &font, room);
-            ui.add(egui::Label::new(RichText::new(text).font(font).strong()).selectable(false))
-                .on_hover_text(&leak.place);
-            right(ui, &mut |ui| dismiss(ui, asked));
-        });
+            let label = egui::Label::new(RichText::new(text).font(font.clone()).strong()).selectable(false);
+            ui.add(label).on_hover_text(&leak.place);
+        };
+        let sentence = RichText::new(sentence).size(12.5).color(theme::GROWTH);
         ui.horizontal(|ui| {
-            ui.label(RichText::new(sentence).size(12.5).color(theme::GROWTH)).on_hover_text(when(open, since));
-            right(ui, &mut |ui| {
-                go(ui, open, going, asked);
-                let button = egui::Button::new(quiet("More".to_owned())).frame(false);
-                more = ui.add(button).on_hover_text("All that is known of it").clicked();
-                next(ui, leak, asked);
-            });
+            heading(ui, open, &which);
+            if !narrow {
+                let room = ui.available_width() - 26.0;
+                told(ui, room);
+            }
+            at_right(ui, |ui| dismiss(ui, asked));
         });
+        if narrow {
+            let room = ui.available_width();
+            told(ui, room);
+            ui.add(egui::Label::new(sentence).wrap()).on_hover_text(when(open, since));
+            ui.add_space(2.0);
+            ui.horizontal_wrapped(|ui| {
+                go(ui, open, going, asked);
+                next(ui, leak, asked);
+                opened = more(ui);
+            });
+        } else {
+            ui.horizontal(|ui| {
+                ui.label(sentence).on_hover_text(when(open, since));
+                at_right(ui, |ui| {
+                    go(ui, open, going, asked);
+                    opened = more(ui);
+                    next(ui, leak, asked);
+                });
+            });
+        }
     });
     accent(ui, drawn.response.rect);
-    more
+    opened
+}
+
+/// The way to all that is known.
+fn more(ui: &mut egui::Ui) -> bool {
+    let button = egui::Button::new(quiet("More".to_owned())).frame(false);
+    ui.add(button).on_hover_text("All that is known of it").clicked()
 }
 
 /// When that is, in words of the input.
@@ -276,10 +252,10 @@ fn when(open: &OpenDocument, since: Option<usize>) -> String {
     }
 }
 
-/// All of it. Returns whether less is wanted.
+/// All of it; what does not fit into the pane is scrolled. Returns whether less is wanted.
 fn card(
     ui: &mut egui::Ui,
-    width: f32,
+    size: egui::Vec2,
     (leak, since): (&LeakPlace, Option<usize>),
     open: &OpenDocument,
     going: bool,
@@ -289,18 +265,21 @@ fn card(
     let single = open.timeline.times() < 2;
     let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 10, top: 8, bottom: 9 });
     let drawn = frame.show(ui, |ui| {
-        ui.set_width(width - 25.0);
+        ui.set_width(size.x - 25.0);
         ui.spacing_mut().item_spacing.y = 3.0;
+        let LeakLines { place, which, below, sentence, .. } = leak_lines::of(leak, &open.timeline, since);
         ui.horizontal(|ui| {
-            ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| dismiss(ui, asked));
+            heading(ui, open, &which);
+            at_right(ui, |ui| dismiss(ui, asked));
         });
-        let LeakLines { place, below, sentence, .. } = leak_lines::of(leak, &open.timeline, since);
         long(ui, RichText::new(place).size(16.0).strong(), &leak.place);
         long(ui, RichText::new(sentence).size(12.5).color(theme::GROWTH), &leak.place);
-        rest(ui, leak, single, below);
+        // The way is what is to be cut: all of it is there, however little room there is.
+        let height = (size.y - FIXED).max(LEAST);
+        let scrolled = egui::ScrollArea::vertical().max_height(height).auto_shrink([false, true]);
+        scrolled.show(ui, |ui| rest(ui, leak, single, below));
         ui.add_space(3.0);
-        ui.horizontal(|ui| {
+        ui.horizontal_wrapped(|ui| {
             go(ui, open, going, asked);
             share(ui, leak.share);
             next(ui, leak, asked);
@@ -338,43 +317,79 @@ fn rest(ui: &mut egui::Ui, leak: &LeakPlace, single: bool, below: Option<String>
         long(ui, quiet(format!("Fills up with {}", leak.elements)), &leak.elements);
     }
     if let Some(path) = &leak.path {
-        // Both ends of a path say most: it is cut in the middle.
-        let text = theme::shortened(&shown(path), PATH_LETTERS);
-        let response = ui.add(egui::Label::new(RichText::new(text).size(12.0).color(theme::INCOMING)).wrap());
-        response.on_hover_text(shown(path));
+        for step in steps(path) {
+            ui.add(egui::Label::new(RichText::new(step).size(12.0).color(theme::INCOMING)).wrap());
+        }
     }
     for note in &leak.notes {
         ui.add(egui::Label::new(RichText::new(note).size(11.0).color(theme::QUIET)).wrap());
     }
 }
 
-/// What is left of the card once the place was shown: it stands in the way of nothing, and opens again.
-fn folded(ui: &mut egui::Ui, (leak, since): (&LeakPlace, Option<usize>), open: &OpenDocument) -> bool {
-    let drawn = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 10, top: 4, bottom: 4 });
-    let drawn = drawn.show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = 1.0;
-        ui.horizontal(|ui| {
-            ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
-            let single = open.timeline.times() < 2;
-            let amount = if single { &leak.retained.1 } else { &leak.growth };
-            // The amount is never cut off: it has its room before the name.
-            let (font, small) = (egui::TextStyle::Body.resolve(ui.style()), egui::FontId::proportional(12.5));
-            let of_amount = ui.painter().layout_no_wrap(amount.clone(), small.clone(), theme::GROWTH).size().x;
-            let room = ui.available_width() - of_amount - 2.0 * ui.spacing().item_spacing.x - 10.0;
-            let text =
-                theme::fitting(ui.painter(), &theme::shortened(&leak_lines::headline(&leak.place).0, 44), &font, room);
-            ui.add(egui::Label::new(RichText::new(text).strong()).selectable(false));
-            ui.label(RichText::new(amount.as_str()).font(small).color(theme::GROWTH));
+/// What is left of the card once the place was shown: it stands in the way of nothing, and opens again. Returns whether it is to.
+fn folded(
+    ui: &mut egui::Ui,
+    room: f32,
+    narrow: bool,
+    (leak, since): (&LeakPlace, Option<usize>),
+    open: &OpenDocument,
+    asked: &mut Vec<Action>,
+) -> bool {
+    let mut opened = false;
+    let LeakLines { which, brief, .. } = leak_lines::of(leak, &open.timeline, since);
+    let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 8, top: 4, bottom: 4 });
+    let name = |ui: &mut egui::Ui, room: f32| {
+        let single = open.timeline.times() < 2;
+        let amount = if single { &leak.retained.1 } else { &leak.growth };
+        // The amount is never cut off: it has its room beside the name.
+        let (font, small) = (egui::FontId::proportional(13.5), egui::FontId::proportional(12.5));
+        let of_amount = ui.painter().layout_no_wrap(amount.clone(), small.clone(), theme::GROWTH).size().x;
+        let room = room - of_amount - ui.spacing().item_spacing.x;
+        let text = theme::fitting(ui.painter(), &leak_lines::headline(&leak.place).0, &font, room);
+        ui.add(egui::Label::new(RichText::new(text).font(font).strong()).selectable(false)).on_hover_text(&leak.place);
+        ui.add(egui::Label::new(RichText::new(amount.as_str()).font(small).color(theme::GROWTH)).selectable(false));
+    };
+    // The buttons lie on it: it is there before them.
+    let whole = egui::UiBuilder::new().id_salt("unfold").sense(egui::Sense::click());
+    let drawn = ui.scope_builder(whole, |ui| {
+        frame.show(ui, |ui| {
+            ui.set_width(room.min(FOLDED) - 23.0);
+            ui.spacing_mut().item_spacing.y = 1.0;
+            ui.style_mut().interaction.selectable_labels = false;
+            let mut buttons = |ui: &mut egui::Ui, asked: &mut Vec<Action>| {
+                opened = more(ui);
+                next(ui, leak, asked);
+            };
+            ui.horizontal(|ui| {
+                heading(ui, open, &which);
+                if !narrow {
+                    let room = ui.available_width() - 26.0;
+                    name(ui, room);
+                }
+                at_right(ui, |ui| {
+                    dismiss(ui, asked);
+                    if narrow {
+                        buttons(ui, asked);
+                    }
+                });
+            });
+            if narrow {
+                ui.horizontal(|ui| name(ui, ui.available_width()));
+            }
+            ui.horizontal(|ui| {
+                let kept = if narrow { 0.0 } else { 90.0 };
+                let font = egui::FontId::proportional(11.5);
+                let text = theme::fitting(ui.painter(), &brief, &font, ui.available_width() - kept);
+                ui.label(RichText::new(text).font(font).color(theme::GROWTH))
+                    .on_hover_text(format!("{brief}. {}", when(open, since)));
+                if !narrow {
+                    at_right(ui, |ui| buttons(ui, asked));
+                }
+            });
         });
-        let LeakLines { brief, .. } = leak_lines::of(leak, &open.timeline, since);
-        let font = egui::FontId::proportional(11.5);
-        let text = theme::fitting(ui.painter(), &brief, &font, ui.available_width());
-        let label = egui::Label::new(RichText::new(text).font(font).color(theme::GROWTH)).selectable(false);
-        ui.add(label).on_hover_text(format!("{brief}. {}", when(open, since)));
     });
     accent(ui, drawn.response.rect);
-    let response = ui.interact(drawn.response.rect, ui.id().with("unfold"), egui::Sense::click());
-    response.on_hover_text("Click for all that is known of it").clicked()
+    opened || drawn.response.on_hover_text("Click for all that is known of it").clicked()
 }
 
 fn accent(ui: &egui::Ui, rect: Rect) {
@@ -402,9 +417,10 @@ fn next(ui: &mut egui::Ui, leak: &LeakPlace, asked: &mut Vec<Action>) {
     }
 }
 
-/// A path in letters that the font of the window has.
-fn shown(path: &str) -> String {
-    path.replace('→', "›")
+/// The steps of a path, each a line of its own, in letters that the font of the window has.
+fn steps(path: &str) -> Vec<String> {
+    let step = |(at, step): (usize, &str)| if at == 0 { step.to_owned() } else { format!("› {step}") };
+    path.split(" → ").enumerate().map(step).collect()
 }
 
 /// A text that wraps, and is cut after a few rows.
@@ -430,3 +446,6 @@ fn share(ui: &mut egui::Ui, share: f32) {
         painter.rect_filled(part, 4.0, theme::GROWTH);
     });
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,6 +100,10 @@ fn name_of(timeline: &Timeline, part: &PartKey) -> String {
     }
 }
 
+/// What stands in the line of a filter beside its text and the counts, and what the text has at least beside them, points.
+const BESIDE_TEXT: f32 = 100.0;
+const TEXT_ROOM: f32 = 220.0;
+
 /// What the lines at the top of the city read and write.
 pub(super) struct TopLines<'a> {
     /// The city.
@@ -112,6 +116,61 @@ pub(super) struct TopLines<'a> {
     pub time: usize,
     /// How many references are drawn.
     pub count: ConeCount,
+}
+
+/// A frame for one of the lines.
+fn line() -> egui::Frame {
+    theme::frame().fill(theme::SOLID).inner_margin(Margin::symmetric(9, 5))
+}
+
+/// What is looked for, and how much is found: below each other where `room` is too small. Counts are whole; the text is cut in the middle.
+fn filter_line(
+    ui: &mut egui::Ui,
+    room: f32,
+    filter: &mut SharedFilter,
+    search: &GroupSearch,
+    timeline: &Timeline,
+    time: usize,
+) {
+    let room = room - 18.0;
+    let small = egui::FontId::proportional(12.0);
+    let (counts, colour, all) = match (&search.wrong, search.found()) {
+        (Some((_, why)), _) => (theme::shortened(why, 50), theme::WARNING, Some(why)),
+        (None, Some(found)) => (found.counts(timeline, time), theme::FREED, None),
+        (None, None) => (String::new(), theme::QUIET, None),
+    };
+    let of_counts = ui.painter().layout_no_wrap(counts.clone(), small.clone(), colour).size().x;
+    let stacked = of_counts + TEXT_ROOM > room;
+    let told = |ui: &mut egui::Ui| {
+        let label = egui::Label::new(RichText::new(&counts).font(small.clone()).color(colour));
+        let response = ui.add(if stacked { label.wrap() } else { label });
+        if let Some(all) = all {
+            response.on_hover_text(all);
+        }
+    };
+    line().show(ui, |ui| {
+        ui.set_max_width(room);
+        ui.vertical(|ui| {
+            ui.horizontal(|ui| {
+                ui.label(RichText::new("Filter").size(12.0).color(theme::QUIET));
+                let font = egui::FontId::proportional(12.5);
+                let free = room - BESIDE_TEXT - if stacked { 0.0 } else { of_counts };
+                let text = theme::fitting(ui.painter(), &filter.0, &font, free);
+                ui.label(RichText::new(text).font(font).strong()).on_hover_text(&filter.0);
+                if counts.is_empty() {
+                    spinner(ui, 12.0);
+                } else if !stacked {
+                    told(ui);
+                }
+                if theme::cross(ui, "Show everything again", "Shows everything again") {
+                    filter.0.clear();
+                }
+            });
+            if stacked {
+                told(ui);
+            }
+        });
+    });
 }
 
 /// Draws the lines into the upper right corner of the city: which part it is, and what is lit. Returns how many of the parts shall
@@ -139,7 +198,6 @@ pub(super) fn show(
     let area = area.pivot(Align2::RIGHT_TOP).fixed_pos(egui::pos2(pane.right() - theme::GAP, top));
     let drawn = area.show(ctx, |ui| {
         ui.style_mut().wrap_mode = Some(egui::TextWrapMode::Extend);
-        let line = || theme::frame().fill(theme::SOLID).inner_margin(Margin::symmetric(9, 5));
         ui.vertical(|ui| {
             if !parts.is_empty() {
                 line().show(ui, |ui| {
@@ -165,28 +223,7 @@ pub(super) fn show(
                 });
             }
             if filtered {
-                line().show(ui, |ui| {
-                    ui.horizontal(|ui| {
-                        ui.label(RichText::new("Filter").size(12.0).color(theme::QUIET));
-                        ui.label(RichText::new(theme::shortened(&filter.0, 34)).size(12.5).strong())
-                            .on_hover_text(&filter.0);
-                        match (&search.wrong, search.found()) {
-                            (Some((_, why)), _) => {
-                                ui.label(RichText::new(theme::shortened(why, 50)).size(12.0).color(theme::WARNING))
-                                    .on_hover_text(why);
-                            }
-                            (None, Some(found)) => {
-                                ui.label(RichText::new(found.counts(timeline, time)).size(12.0).color(theme::FREED));
-                            }
-                            (None, None) => {
-                                spinner(ui, 12.0);
-                            }
-                        }
-                        if theme::cross(ui, "Show everything again", "Shows everything again") {
-                            filter.0.clear();
-                        }
-                    });
-                });
+                filter_line(ui, pane.width() - 2.0 * theme::GAP, filter, search, timeline, time);
             }
             if told {
                 line().show(ui, |ui| {

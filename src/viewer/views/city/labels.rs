@@ -335,8 +335,15 @@ pub fn paint(
     if let Some((_, rest)) = unnamed.iter().find(|(of, rest)| of.is_none() && *rest > 0) {
         let text = format!("{} buildings without a name", count_text(*rest));
         let galley = painter.layout_no_wrap(text, small.clone(), theme::QUIET);
-        let at = free.right_bottom() - galley.size() - egui::vec2(theme::GAP, theme::GAP);
-        if !covered.iter().any(|c| c.meets(&boxed(Rect::from_min_size(at, galley.size())), 0.0)) {
+        let (size, gap) = (galley.size(), theme::GAP);
+        // Over no name and under no card; in the other corner where one stands in this one.
+        let corners =
+            [free.right_bottom() - size - egui::vec2(gap, gap), free.left_bottom() + egui::vec2(gap, -gap - size.y)];
+        let is_free = |at: &Pos2| {
+            let rect = Rect::from_min_size(*at, size);
+            !covered.iter().any(|c| c.meets(&boxed(rect), 0.0)) && !spots.iter().any(|s| s.rect.intersects(rect))
+        };
+        if let Some(at) = corners.into_iter().find(is_free) {
             painter.galley(at, galley, theme::QUIET);
         }
     }

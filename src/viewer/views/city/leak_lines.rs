@@ -14,6 +14,8 @@ const HEADLINE: usize = 64;
 pub(super) struct LeakLines {
     /// The end of the place, in large letters.
     pub place: String,
+    /// Which of several places it is.
+    pub which: String,
     /// What the place lies in, where both together are too long.
     pub below: Option<String>,
     /// How much it grows, how much of the whole, since when.
@@ -27,14 +29,15 @@ pub(super) fn of(leak: &LeakPlace, timeline: &Timeline, since: Option<usize>) ->
     let last = timeline.times().saturating_sub(1);
     // What it keeps alive is of the last time that was looked at.
     let until = leak.until.map(|times| times.saturating_sub(1)).filter(|&until| until < last);
-    let now = until.map_or("now".to_owned(), |until| format!("at {}/{}", until + 1, timeline.times()));
+    let then = until.map_or("at the end".to_owned(), |until| format!("at {}/{}", until + 1, timeline.times()));
     let of_heap = match timeline.amount(until.unwrap_or(last), NodeId::ROOT).bytes {
         0 => String::new(),
-        heap => format!(", {:.0} % of the heap {now}", (100.0 * leak.bytes as f64 / heap as f64).min(100.0)),
+        heap => format!(", {:.0} % of the heap {then}", (100.0 * leak.bytes as f64 / heap as f64).min(100.0)),
     };
     let since = since.map(|t| format!(", since {}/{}", t + 1, timeline.times())).unwrap_or_default();
     let (place, below) = headline(&leak.place);
     let share = format!("{:.0} %", 100.0 * leak.share);
+    let which = if leak.others > 0 { format!("{} of {}", leak.number + 1, leak.others + 1) } else { String::new() };
     let (place, sentence, brief) = match last == 0 {
         true => {
             let sentence = format!("keeps {} alive, {share} of the heap", leak.retained.1);
@@ -42,12 +45,10 @@ pub(super) fn of(leak: &LeakPlace, timeline: &Timeline, since: Option<usize>) ->
         }
         false => {
             let rest = format!("{share} of all growth{of_heap}{since}");
-            let which =
-                if leak.others > 0 { format!(" ({} of {})", leak.number + 1, leak.others + 1) } else { String::new() };
-            (format!("{place} grows{which}"), format!("{}, {rest}", leak.growth), rest)
+            (format!("{place} grows"), format!("{}, {rest}", leak.growth), rest)
         }
     };
-    LeakLines { place, below, sentence, brief }
+    LeakLines { place, which, below, sentence, brief }
 }
 
 /// The point in time from which a place grows. Linear in the groups.
@@ -158,13 +159,13 @@ mod tests {
         let timeline = series(4);
         let most = said(&leak(0.9), &timeline);
         assert_eq!(most.place, "Shop.orders › ArrayList grows");
-        assert_eq!(most.sentence, "+3.00 kB, 90 % of all growth, 31 % of the heap now, since 3/4");
-        assert_eq!(most.brief, "90 % of all growth, 31 % of the heap now, since 3/4");
+        assert_eq!(most.sentence, "+3.00 kB, 90 % of all growth, 31 % of the heap at the end, since 3/4");
+        assert_eq!(most.brief, "90 % of all growth, 31 % of the heap at the end, since 3/4");
         let one_of_three = LeakPlace { others: 2, ..leak(0.9) };
-        assert_eq!(said(&one_of_three, &timeline).place, "Shop.orders › ArrayList grows (1 of 3)");
+        assert_eq!((most.which.as_str(), said(&one_of_three, &timeline).which.as_str()), ("", "1 of 3"));
         // What grows most is another place's: since when this one grows is told by what it fills up with.
         let third = said(&leak(0.375), &timeline);
-        assert_eq!(third.sentence, "+3.00 kB, 38 % of all growth, 31 % of the heap now, since 2/4");
+        assert_eq!(third.sentence, "+3.00 kB, 38 % of all growth, 31 % of the heap at the end, since 2/4");
     }
 
     #[test]
@@ -190,7 +191,7 @@ mod tests {
     fn what_is_not_known_is_not_said() {
         let timeline = series(4);
         let unknown = LeakPlace { elements: "9 com.acme.Other (1 at first)".into(), ..leak(0.3) };
-        assert_eq!(said(&unknown, &timeline).sentence, "+3.00 kB, 30 % of all growth, 31 % of the heap now");
+        assert_eq!(said(&unknown, &timeline).sentence, "+3.00 kB, 30 % of all growth, 31 % of the heap at the end");
         let earlier = said(&LeakPlace { until: Some(2), ..leak(0.9) }, &timeline);
         assert_eq!(earlier.brief, "90 % of all growth, 78 % of the heap at 2/4, since 3/4");
         let single = said(&leak(0.8), &series(1));

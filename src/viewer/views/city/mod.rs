@@ -8,6 +8,7 @@ mod banded;
 mod box_order;
 mod caption;
 mod card;
+mod compared;
 mod crumbs;
 mod drill;
 mod fly;

@@ -11,7 +11,7 @@ use super::picking::Pointer;
 use super::present::{ConeCount, ShownCones};
 use super::rig::CameraRig;
 use super::routes::{self, ShownRoutes};
-use super::{LayingOut, card, crumbs, drill, minimap};
+use super::{LayingOut, card, compared, crumbs, drill, minimap};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::comparison::OpenComparison;
@@ -163,8 +163,8 @@ pub fn draw(
     names.pane.rect = Some(rect);
     let painter = ui.painter_at(rect);
     // The card that says what leaks stands before none of the city.
-    let compared = comparison.shown().cloned();
-    let room = if compared.is_some() { card::room_compared(rect) } else { card::room(rect, &finding) };
+    let comparing = comparison.shown().cloned();
+    let room = if comparing.is_some() { compared::room(rect) } else { card::room(rect, &finding) };
     let top = rect.top() + room;
     let free = rect.with_max_y(rect.bottom() - FOOT.min(0.1 * rect.height()));
     let free = free.with_min_y(top.min(free.bottom()));
@@ -200,8 +200,8 @@ pub fn draw(
             *verdict = Some(KnownGrowth { of, verdict: found, leak: None });
         }
         let Some(known) = verdict.as_mut() else { return };
-        if let Some(compared) = &compared {
-            let (asked, more, place) = card::compared(ui.ctx(), rect, compared);
+        if let Some(shown) = &comparing {
+            let (asked, more, place) = compared::show(ui.ctx(), rect, shown);
             actions.write_batch(asked);
             comparison.bypass_change_detection().show_view |= more;
             card = place;

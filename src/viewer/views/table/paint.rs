@@ -8,7 +8,7 @@ use bevy_egui::egui::{self, Align, Color32, Layout, Pos2, RichText, Sense, Shape
 use egui_extras::{Column, TableBuilder, TableRow};
 use memory_city_analysis::table::{TableShape, TreeTable};
 use memory_city_analysis::tabular::{Cell, CellKind};
-use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
+use memory_city_analysis::timeline::{Metric, NodeId, Timeline, Unit};
 use std::sync::Arc;
 
 /// Height of the line below the table.
@@ -165,7 +165,9 @@ fn cell(
         let colour = match (&cell, kind) {
             (Cell::Change(0), _) | (Cell::Number(0), _) => theme::QUIET,
             (Cell::Change(change), _) => {
-                if *change > 0 {
+                if is_tiny(change.unsigned_abs(), kind, timeline, time) {
+                    theme::TEXT
+                } else if *change > 0 {
                     theme::GROWTH
                 } else {
                     theme::SHRINK
@@ -174,13 +176,28 @@ fn cell(
             (Cell::Text(_), _) => theme::QUIET,
             _ => theme::TEXT,
         };
-        let text = RichText::new(cell.text(kind)).size(12.0).color(colour);
+        let text = match cell {
+            Cell::Change(0) => cell.text(kind).replacen('+', "±", 1),
+            _ => cell.text(kind),
+        };
+        let text = RichText::new(text).size(12.0).color(colour);
         let label = egui::Label::new(text).selectable(false).truncate();
         match kind.is_numeric() {
             true => ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.add(label)).inner,
             false => ui.add(label),
         };
     });
+}
+
+/// Whether a change is less than a thousandth of the heap: with its sign, but not in a colour that says that it matters.
+fn is_tiny(change: u64, kind: CellKind, timeline: &Timeline, time: usize) -> bool {
+    let heap = timeline.amount(time, NodeId::ROOT);
+    let all = match kind.unit() {
+        Some(Unit::Bytes) => heap.bytes,
+        Some(Unit::Objects) => heap.objects,
+        _ => return false,
+    };
+    u128::from(change) * 1000 < u128::from(all)
 }
 
 /// The value over all times, on its own scale, with a mark at the shown time.

@@ -221,7 +221,13 @@ pub fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let warnings = match scripts::before_parsing(&arguments) {
         Ok(warnings) => warnings,
-        Err(wrong) => Cli::command().error(clap::error::ErrorKind::ValueValidation, wrong).exit(),
+        Err(wrong) => {
+            // The usage that is shown is that of the command that is meant.
+            let mut all = Cli::command();
+            all.build();
+            let meant = arguments.first().and_then(|name| all.find_subcommand(name).cloned());
+            meant.unwrap_or(all).error(clap::error::ErrorKind::ValueValidation, wrong).exit()
+        }
     };
     let cli = Cli::parse();
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| {

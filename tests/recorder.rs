@@ -8,6 +8,8 @@ mod checked;
 mod containers;
 #[path = "recorder/counts.rs"]
 mod counts;
+#[path = "recorder/disks.rs"]
+mod disks;
 #[path = "recorder/endings.rs"]
 mod endings;
 #[path = "recorder/identity.rs"]

@@ -182,11 +182,10 @@ mod tests {
     #[test]
     fn the_last_words_of_a_recording_are_for_people() {
         let ended = "Recording process 7 into /a\nRecorded for 0:05: 9 samples; it was asked to stop.\n\
-            memory-city: warning: 1 walks were left out: the disk is too full\nOpen it:  memory-city open /a";
+            memory-city: warning: 1 walk was left out: the disk is too full\nOpen it:  memory-city open /a";
         assert_eq!(
             told(&lines(ended), true),
-            Ok("Recorded for 0:05: 9 samples; it was asked to stop.\n1 walks were left out: the disk is too full"
-                .into())
+            Ok("Recorded for 0:05: 9 samples; it was asked to stop.\n1 walk was left out: the disk is too full".into())
         );
         let failed = "memory-city: Process 7 belongs to another user. Run this as that user, or as root";
         assert_eq!(

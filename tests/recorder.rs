@@ -707,7 +707,7 @@ fn one_line_of_the_terminal_says_how_it_goes() {
             told.extend(of_status.into_iter().filter(|_| is_complete).cloned());
         }
         let left: Vec<String> = terminal.screen().rows(0, columns).collect();
-        let parts = [" samples, ", " live, ", " walks, ", " paused, ", " % CPU, ", "B"];
+        let parts = [" samples, ", " live, ", " walk", " paused, ", " % CPU, ", "B"];
         assert!(told.len() >= 4 && told.iter().all(|l| parts.iter().all(|part| l.contains(part))), "{told:#?}");
         assert!(left.iter().filter(|line| line.contains(" live, ")).count() <= 1, "{left:#?}");
         for start in ["ready ", "done", "Recorded for ", "Open it:"] {

@@ -194,7 +194,7 @@ fn the_first_walk_of_a_large_heap_waits_for_its_share() {
         let [first] = &told[..] else { panic!("{told:?}") };
         let millis: u64 = first.value.parse().expect("a number");
         assert!((200_000..250_000).contains(&millis) && first.time < 4_000_000_000, "{first:?}");
-        assert!(said.contains(" 1 walks;"), "{said}");
+        assert!(said.contains(" 1 walk;"), "{said}");
         assert!(has_walks(&folder, 1) && !has_walks(&folder, 2));
     });
 }

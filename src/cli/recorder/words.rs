@@ -125,11 +125,11 @@ pub fn within(line: &str, width: usize) -> &str {
 /// behind it is for wider ones.
 pub fn line(status: &AgentStatus, taker: &WalkTaker) -> String {
     format!(
-        "{} {} samples, {} live, {} walks{}, {} paused, {:.1} % CPU, {}; {} histograms, last walk {} objects",
+        "{} {} samples, {} live, {}{}, {} paused, {:.1} % CPU, {}; {}, last walk {} objects",
         clock(status.elapsed),
         rounded(status.samples),
         count_text(status.live),
-        count_text(status.walks),
+        several(status.walks, "walk", "walks"),
         match status.no_room {
             0 => String::new(),
             left_out => format!(" (disk full: {} left out)", count_text(left_out)),
@@ -140,7 +140,7 @@ pub fn line(status: &AgentStatus, taker: &WalkTaker) -> String {
         },
         cost(status),
         bytes_text(status.size + taker.bytes()),
-        count_text(status.histograms),
+        several(status.histograms, "histogram", "histograms"),
         count_text(taker.objects),
     )
 }

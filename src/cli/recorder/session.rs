@@ -383,9 +383,9 @@ impl RecordingSession {
 
 /// Whether a recorder could not record anything, as where the disk is full from the start: it has said why.
 fn is_nothing(status: &AgentStatus) -> bool {
-    let AgentStatus { samples, lost, collections, histograms, ended, .. } = status;
+    let AgentStatus { samples, lost, histograms, ended, .. } = status;
     let in_order = ["", ENDED_FROM_OUTSIDE, PROGRAM_ENDED].contains(&ended.as_str());
-    !in_order && samples <= lost && *collections == 0 && *histograms == 0
+    !in_order && samples <= lost && *histograms == 0
 }
 
 /// A line that is rewritten in place, and never wider than the terminal: one that wraps would leave a trail.

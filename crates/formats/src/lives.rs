@@ -197,6 +197,8 @@ pub(crate) struct SampledLives {
     pub samples: Vec<SampledLife>,
     /// Deaths whose collection is not known, and samples that were added up when their part was deleted: so many samples.
     pub undated: u64,
+    /// Deaths that the recorder did not write: such samples seem to live, or to have died later.
+    pub lost_deaths: u64,
 }
 
 /// Births, promotions and deaths of a run.
@@ -243,6 +245,11 @@ impl<'a> Lives<'a> {
     /// Samples of which it is not known when they died: they are in no number.
     pub fn undated(&self) -> u64 {
         self.sampled.map_or(0, |lives| lives.undated)
+    }
+
+    /// Deaths that were not recorded.
+    pub fn lost_deaths(&self) -> u64 {
+        self.sampled.map_or(0, |lives| lives.lost_deaths)
     }
 
     /// How many collections there are.

@@ -155,6 +155,12 @@ fn found_window(
     progress: &Progress,
 ) -> Result<RunWindow> {
     let run = RunMeasures::of(document, window, 0, progress)?;
+    if kind == "churn" && run.freed_is_estimated.is_none() {
+        return Err(Error::Unusable {
+            what: run.notes.first().map_or_else(String::new, |why| why.trim_end_matches('.').to_owned()),
+            remedy: "Leave out -p window".into(),
+        });
+    }
     let found = SuspiciousWindows::find(run.began, &run.gcs, &[], &WindowRules::default());
     let found = if kind == "overhead" { found.overhead } else { found.churn };
     let found = found.ok_or_else(|| Error::Unusable {

@@ -71,7 +71,11 @@ impl Analysis for Collections {
             };
             notes.push(format!(
                 "{} paused the program for {} ms{share}, {} ms at most{}.",
-                several(sum.count, "collection", "collections"),
+                // Of a collector that works beside the program, one collection has several.
+                match !seen.told.is_empty() && seen.told.iter().all(|gc| gc.one_pause) {
+                    true => several(sum.count, "pause of collections", "pauses of collections"),
+                    false => several(sum.count, "collection", "collections"),
+                },
                 count_text(sum.pause / NANOS),
                 count_text(sum.longest / NANOS),
                 sum.freed.map_or(String::new(), |freed| format!("; {} objects were freed", count_text(freed))),

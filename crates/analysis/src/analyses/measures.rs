@@ -141,9 +141,21 @@ impl RunMeasures {
                 span.freed = freed as i64;
                 used = after.or(used);
             }
-            self.freed_is_estimated = Some(true);
-            self.notes
-                .push(format!("What collections freed is estimated from {} samples.", count_text(lives.samples())));
+            // A pause is a part of a collection: what all of it freed would be told of one, and its rate of milliseconds.
+            let pauses = within.iter().filter(|gc| gc.one_pause).count();
+            // Deaths matter where the VM did not say what is in use.
+            let is_counted = within.iter().all(|gc| gc.after.is_some());
+            let unknown = match lives.lost_deaths() * u64::from(!is_counted) {
+                0 if 2 * pauses > within.len() => Some("Collections are known by their pauses alone".to_owned()),
+                0 => None,
+                1 => Some("1 death was not recorded".to_owned()),
+                n => Some(format!("{} deaths were not recorded", count_text(n))),
+            };
+            self.freed_is_estimated = unknown.is_none().then_some(true);
+            self.notes.push(match unknown {
+                Some(why) => format!("{why}: what each collection freed, and churn, cannot be told."),
+                None => format!("What collections freed is estimated from {} samples.", count_text(lives.samples())),
+            });
         } else {
             self.notes.push("What collections freed is not recorded here: churn cannot be told.".to_owned());
         }
@@ -252,10 +264,18 @@ fn point_level(document: &Source, time: usize, gc: usize) -> MemoryLevel {
 mod tests {
     use super::*;
     use crate::group::GroupOptions;
-    use memory_city_wire::{ClassRow, GcRow, TraceOptions, TraceTables, TraceWriter, WalkObject, WalkStartRow};
+    use memory_city_wire::{
+        ChunkKind, ClassRow, GcRow, GcScope, LossReason, LossRow, SampleRow, TraceOptions, TraceTables, TraceWriter,
+        WalkObject, WalkStartRow,
+    };
 
     /// A run with a collection each second, and a walk behind some of them.
     fn recording(collections: u64, walks: &[u64]) -> Source {
+        sampled(collections, walks, GcScope::Whole, 0)
+    }
+
+    /// The same with a sample before the first collection; collections are known by this, and so many deaths were lost.
+    fn sampled(collections: u64, walks: &[u64], scope: GcScope, lost: u64) -> Source {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.mcity");
         let mut writer = TraceWriter::create_file(&path, TraceOptions::default()).expect("a writer");
@@ -263,8 +283,13 @@ mod tests {
         let name = tables.string("shop.Cart").expect("a number");
         let class = tables.class(ClassRow { name, base: 16, ..ClassRow::default() });
         tables.write_new(&mut writer).expect("written");
+        let sample = SampleRow { id: 1, time: 5, class, size: 16, weight: 10 << 16, ..SampleRow::default() };
+        writer.write(&[sample]).expect("written");
+        let what = u32::from(ChunkKind::DEATHS.0);
+        let loss = LossRow { what, reason: LossReason::Thinned, count: lost, ..LossRow::default() };
+        writer.write(&[loss]).expect("written");
         for number in 0..collections {
-            let row = GcRow { number, start: (number + 1) * 1000 * NANOS, duration: NANOS, ..GcRow::default() };
+            let row = GcRow { number, start: (number + 1) * 1000 * NANOS, duration: NANOS, scope, ..GcRow::default() };
             writer.write(std::slice::from_ref(&row)).expect("written");
             if walks.contains(&number) {
                 let time = row.start + row.duration;
@@ -276,6 +301,21 @@ mod tests {
         }
         writer.finish("done").expect("finished");
         Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording")
+    }
+
+    #[test]
+    fn churn_is_not_told_where_it_cannot_be_known() {
+        for (scope, lost, is_known, why) in [
+            (GcScope::Whole, 0, true, "is estimated from 1 samples"),
+            (GcScope::Whole, 1000, false, "1,000 deaths were not recorded"),
+            (GcScope::Pause, 0, false, "by their pauses alone"),
+        ] {
+            let source = sampled(8, &[0, 7], scope, lost);
+            let window = TimeWindow::whole(source.timeline());
+            let measures = RunMeasures::of(&source, window, 0, &Progress::new()).expect("measured");
+            assert_eq!(measures.freed_is_estimated.is_some(), is_known, "{why}");
+            assert!(measures.notes.iter().any(|note| note.contains(why)), "{:?}", measures.notes);
+        }
     }
 
     #[test]

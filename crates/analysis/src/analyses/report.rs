@@ -192,8 +192,11 @@ impl Report {
         }
         // Walks are told by all else.
         self.add(analysis, source, [("walks", "0")], progress)?;
-        if self.parts.last().is_some_and(|part| part.findings.answers.is_empty()) {
-            self.parts.pop();
+        let is_beside = matches!(source, Source::Counts(counts) if counts.is_estimate());
+        if let Some(part) = self.parts.pop_if(|part| part.findings.answers.is_empty()).filter(|_| is_beside) {
+            // Where there are no walks, and the trees are estimates, nothing else says how the counts went.
+            let Findings { notes, .. } = part.findings;
+            self.parts.push(ReportPart { findings: Findings { answers: notes, ..Findings::default() }, ..part });
         }
         self.parts.iter_mut().filter(|part| part.analysis.id == "counts").for_each(|part| part.brief = true);
         Ok(())

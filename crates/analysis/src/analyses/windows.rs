@@ -178,12 +178,13 @@ fn findings(
     let mut answers = Vec::new();
     let clock = |nanos: u64| if run.is_epoch { time_text(nanos / NANOS) } else { uptime_text(nanos / NANOS) };
     let span = |from: u64, to: u64| format!("from {} to {}", clock(from), clock(to));
-    if let Some(leak) = &found.leak {
+    if let Some(leak) = found.leak.as_ref().filter(|leak| leak.is_worth_a_word(&run.levels)) {
         rows.extend(leak_rows(run, leak));
         if leak.is_suspicious {
             let [first, last] = [leak.from, leak.to].map(|at| run.levels[at]);
             answers.push(format!(
-                "Memory grows to the end, {}: {} to {} ({}), {} per second.",
+                "{}, {}: {} to {} ({}), {} per second.",
+                leak.words(&run.levels),
                 span(first.time, last.time),
                 bytes_text(first.bytes),
                 bytes_text(last.bytes),

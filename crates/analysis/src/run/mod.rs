@@ -293,7 +293,7 @@ pub(crate) fn pauses_note<'a>(collections: impl IntoIterator<Item = &'a GcRecord
     (pauses > 0).then(|| {
         format!(
             "Of {} of {} collections the times are those of one pause only: the collector works beside the program, and how long it \
-             worked is not known.",
+             worked is not known. It pauses the program several times for one collection: there were fewer.",
             count_text(pauses),
             count_text(all)
         )

@@ -40,7 +40,15 @@ impl RunFacts {
         let full = gcs.clone().filter(|&gc| self.is_full(gc)).count();
         let count = count_text(spans.len() as u64);
         let text = if full > 0 { format!("{count}, {} full", count_text(full as u64)) } else { count };
-        say("Collections", text, "Garbage collections that end in the window; full ones collect the whole heap");
+        if !spans.is_empty() && self.collections[gcs.clone()].iter().all(|gc| gc.one_pause) {
+            say(
+                "Pauses",
+                text,
+                "Pauses of garbage collections that end in the window: a collection has several of them",
+            );
+        } else {
+            say("Collections", text, "Garbage collections that end in the window; full ones collect the whole heap");
+        }
         let pause = |gc: &crate::windows::GcSpan| gc.end.saturating_sub(gc.start);
         let spent: u64 = spans.iter().map(pause).sum();
         if !spans.is_empty() {

@@ -107,7 +107,7 @@ impl CountedHistory {
     }
 
     /// Whether the trees are estimates from samples: then what was counted by class is beside them.
-    pub(super) fn is_estimate(&self) -> bool {
+    pub(crate) fn is_estimate(&self) -> bool {
         self.counted.is_estimate
     }
 }

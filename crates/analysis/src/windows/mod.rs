@@ -122,6 +122,28 @@ pub struct LeakWindow {
     pub regression: Option<(usize, f64)>,
 }
 
+impl LeakWindow {
+    /// Whether no point of the window is above its end.
+    fn ends_highest(&self, levels: &[MemoryLevel]) -> bool {
+        let within = levels.get(self.from..=self.to).unwrap_or_default();
+        within.last().is_some_and(|end| within.iter().all(|level| level.bytes <= end.bytes))
+    }
+
+    /// Whether anything is to be said of it. What is below its thresholds and has fallen before the end is what every heap does.
+    pub fn is_worth_a_word(&self, levels: &[MemoryLevel]) -> bool {
+        self.is_suspicious || self.ends_highest(levels)
+    }
+
+    /// What memory does in it, in words.
+    pub fn words(&self, levels: &[MemoryLevel]) -> &'static str {
+        match (self.ends_highest(levels), self.is_suspicious) {
+            (true, true) => "Memory grows to the end",
+            (true, false) => "Memory grows a little to the end, or for a short time",
+            (false, _) => "Memory goes up and down, and is higher at the end",
+        }
+    }
+}
+
 /// All that is suspicious of a run. Of each kind the strongest, whether or not it is beyond its threshold: who shows it
 /// looks at `is_suspicious`.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]

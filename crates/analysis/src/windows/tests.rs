@@ -184,6 +184,23 @@ fn growth_regression(levels: &[MemoryLevel]) -> Option<(usize, f64)> {
 }
 
 /// A run whose second half throws away three times as much.
+/// A heap that goes up and down does not grow to the end, wherever it is then.
+#[test]
+fn growth_to_the_end_is_said_where_the_end_is_highest() {
+    for (bytes, is_suspicious, expected) in [
+        (&[100, 150, 200][..], true, Some("Memory grows to the end")),
+        (&[100, 190, 150], true, Some("Memory goes up and down, and is higher at the end")),
+        (&[722, 736, 717, 731, 745, 723, 741, 729], false, None),
+        (&[1000, 1010, 1020], false, Some("Memory grows a little to the end, or for a short time")),
+    ] {
+        let levels = levels(bytes);
+        let found = leak_window(&levels, levels.len(), &WindowRules::default()).expect("a window");
+        assert_eq!(found.is_suspicious, is_suspicious, "{bytes:?}");
+        let said = found.is_worth_a_word(&levels).then(|| found.words(&levels));
+        assert_eq!(said, expected, "{bytes:?}");
+    }
+}
+
 #[test]
 fn churn_is_told_where_it_is_well_above_the_average() {
     let gcs = |freed: &dyn Fn(u64) -> i64| -> Vec<GcSpan> {

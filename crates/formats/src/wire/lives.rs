@@ -9,7 +9,7 @@ use crate::lives::{GcHistory, GcRecord, SampledLife, SampledLives};
 use ahash::{AHashMap, AHashSet};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{CollectionKind, GcScope};
+use memory_city_wire::{ChunkKind, CollectionKind, GcScope};
 
 /// The collections, with times since the program started where that is known, else since the recording began.
 pub(super) fn gc_history(scan: &Scan) -> GcHistory {
@@ -50,7 +50,9 @@ pub(super) fn sampled_lives(scan: &Scan, provenance: &Provenance, progress: &Pro
     let places: AHashMap<u64, u32> = scan.gcs.keys().copied().zip(0..).collect();
     let place = |number: u64| places.get(&number).copied().unwrap_or_else(|| place_of(number));
     let of_old = scan.old_samples.iter().fold(0u64, |sum, (_, row)| sum.saturating_add(row.samples));
-    let mut lives = SampledLives { undated: of_old, ..SampledLives::default() };
+    let of_deaths = scan.losses.iter().filter(|row| row.what == u32::from(ChunkKind::DEATHS.0));
+    let lost_deaths = of_deaths.fold(0u64, |sum, row| sum.saturating_add(row.count));
+    let mut lives = SampledLives { undated: of_old, lost_deaths, ..SampledLives::default() };
     let mut freed_by: AHashMap<u64, u32> = AHashMap::default();
     let mut undated: AHashSet<u64> = AHashSet::default();
     for (&sample, death) in &scan.deaths {

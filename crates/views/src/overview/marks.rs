@@ -2,7 +2,7 @@
 
 use super::axis::TimeAxis;
 use memory_city_analysis::run::RunFacts;
-use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_analysis::tabular::{bytes_text, several};
 use memory_city_analysis::windows::{GcWindow, WindowRules};
 
 /// What a window is suspicious of.
@@ -55,7 +55,7 @@ pub fn window_marks(facts: &RunFacts, rules: &WindowRules, time: &TimeAxis) -> V
         marks.push(WindowMark { kind, is_suspicious, from, to, x: (time.place(from), time.place(to)), text });
     };
     let measures = &facts.measures;
-    if let Some(leak) = &found.leak {
+    if let Some(leak) = found.leak.as_ref().filter(|leak| leak.is_worth_a_word(&measures.levels)) {
         let grows = |from: usize, to: usize| {
             let (first, last) = (measures.levels[from], measures.levels[to]);
             let grown = last.bytes.saturating_sub(first.bytes);
@@ -69,18 +69,18 @@ pub fn window_marks(facts: &RunFacts, rules: &WindowRules, time: &TimeAxis) -> V
             (first.time, last.time, text)
         };
         let (from, to, text) = grows(leak.from, leak.to);
-        let text = format!("Memory grows to the end: {text} ({}).", measures.levels_are);
+        let text = format!("{}: {text} ({}).", leak.words(&measures.levels), measures.levels_are);
         add(WindowKind::Leak, leak.is_suspicious, from, to, text);
         if let Some((from, to)) = leak.steepest {
             let (from, to, text) = grows(from, to);
             add(WindowKind::SteepestLeak, leak.is_suspicious, from, to, format!("It grows fastest here: {text}."));
         }
     }
-    let gcs = |window: &GcWindow| count_text((window.last - window.first + 1) as u64);
+    let gcs = |window: &GcWindow| several((window.last - window.first + 1) as u64, "collection", "collections");
     if let Some(window) = &found.overhead {
         let percent = 100.0 * window.rate();
         let text = format!(
-            "Collecting takes {percent:.0} % of the time ({} collections; {} % is suspicious).",
+            "Collecting takes {percent:.0} % of the time ({}; {} % is suspicious).",
             gcs(window),
             rules.overhead_percent
         );
@@ -91,7 +91,7 @@ pub fn window_marks(facts: &RunFacts, rules: &WindowRules, time: &TimeAxis) -> V
         let percent = if average > 0.0 { 100.0 * window.rate() / average } else { 0.0 };
         let about = if measures.freed_is_estimated == Some(true) { "About " } else { "" };
         let text = format!(
-            "{about}{} per second are thrown away, {percent:.0} % of the average ({} collections; {} % is suspicious).",
+            "{about}{} per second are thrown away, {percent:.0} % of the average ({}; {} % is suspicious).",
             bytes_text((1e9 * window.rate()).max(0.0) as u64),
             gcs(window),
             rules.churn_percent

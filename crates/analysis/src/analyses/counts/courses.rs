@@ -2,7 +2,7 @@
 
 use super::WalkCounts;
 use crate::analyses::interface::change;
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::Unit;
 use memory_city_formats::counts::{ClassCounts, CountMoment};
 use memory_city_heap::Amount;
@@ -206,6 +206,23 @@ impl CountedCourses {
         answers
     }
 
+    /// What counts that are too few tell all the same: the classes that grew most from the first of them to the last.
+    pub(super) fn grown(&self) -> Option<String> {
+        if self.times.len() < 2 || self.times.len() >= PARTS * LEAST_IN_PART {
+            return None;
+        }
+        let mut grown: Vec<(&Arc<str>, &CourseSummary)> =
+            self.classes.iter().filter(|(class, of)| ***class != *MIRRORS && of.last.bytes > of.first.bytes).collect();
+        grown.sort_by_key(|(class, of)| (Reverse(of.last.bytes - of.first.bytes), Arc::clone(class)));
+        let text = |(class, of): &(&Arc<str>, &CourseSummary)| {
+            let [first, last] = [of.first, of.last].map(|of| count_text(of.objects));
+            format!("{class} ({first} to {last} objects, +{})", bytes_text(of.last.bytes - of.first.bytes))
+        };
+        let named: Vec<String> = grown.iter().take(MOST_NAMED).map(text).collect();
+        let most = "Most from the first count to the last, which may be no more than what was not collected yet";
+        (!named.is_empty()).then(|| format!("{most}: {}. All of them: `memory-city analyse counts`.", named.join(", ")))
+    }
+
     pub(super) fn nothing_grows(&self) -> String {
         match self.times.len() < PARTS * LEAST_IN_PART {
             true => format!("{} counts: to say what grows takes {}.", self.times.len(), PARTS * LEAST_IN_PART),
@@ -395,6 +412,9 @@ mod tests {
         assert_eq!(table.left_out, Some((2, "classes".into())));
         let few = counted(&[&[1, 2, 3, 4]], "");
         assert!(few.answers().is_empty() && few.nothing_grows().starts_with("5 counts"));
+        assert_eq!(few.grown(), None);
+        let grown = counted(&[&[1, 2, 3, 4], &[5, 5, 60]], "").grown().expect("a class");
+        assert!(grown.contains("C1 (") && !grown.contains("C0 ("), "{grown}");
         assert_eq!(few.time_table("", false, 2).left_out, Some((3, "earlier counts".into())));
     }
 

@@ -69,6 +69,9 @@ impl Analysis for CountsByClass {
         let mut findings = Findings { answers: all.answers(), notes: all.notes(), ..Findings::default() };
         if findings.answers.is_empty() {
             findings.notes.insert(0, all.nothing_grows());
+            if let Some(grown) = all.grown() {
+                findings.notes.insert(1, grown);
+            }
         }
         let times = window.times().count();
         if document.heaps().is_some() && walk_count < times {

@@ -89,7 +89,7 @@ impl Analysis for SampledSites {
         });
         let top = arguments.count("top");
         let mut findings = Findings { answers: answers(&all, &times, words), ..Findings::default() };
-        findings.tables.push(site_table(&all, top, whole.to > whole.from, words));
+        findings.tables.push(site_table(&all, top, whole.to > whole.from, words, sampled.is_exact));
         findings.tables.push(match document.heaps() {
             Some(history) => type_table(history, window, &sampled, top, progress)?,
             None => estimated_types(&sampled, top),

@@ -15,7 +15,18 @@ fn bytes_cell(bytes: f64) -> Cell {
     Cell::Number(bytes.max(0.0) as u64)
 }
 
-pub(super) fn site_table(sites: &[SampledSite], top: usize, has_growth: bool, words: &MomentWords) -> ResultTable {
+/// What stands behind the title of a table of samples.
+fn samples_are(is_exact: bool) -> &'static str {
+    if is_exact { "every allocation" } else { "samples: estimates, ± 3 sigma" }
+}
+
+pub(super) fn site_table(
+    sites: &[SampledSite],
+    top: usize,
+    has_growth: bool,
+    words: &MomentWords,
+    is_exact: bool,
+) -> ResultTable {
     let bytes = CellKind::Number(Unit::Bytes);
     let samples = CellKind::Number(Unit::Count);
     let columns = vec![
@@ -49,7 +60,7 @@ pub(super) fn site_table(sites: &[SampledSite], top: usize, has_growth: bool, wo
     ResultTable {
         header: TableHeader {
             id: "sites".into(),
-            title: "Allocation sites of what is alive (samples: estimates, ± 3 sigma)".into(),
+            title: format!("Allocation sites of what is alive ({})", samples_are(is_exact)),
             columns,
             ..TableHeader::default()
         },
@@ -162,7 +173,7 @@ pub(super) fn estimated_types(sampled: &SampledAllocations, top: usize) -> Resul
     ResultTable {
         header: TableHeader {
             id: "sampled-types".into(),
-            title: "Types of what is alive (samples: estimates, ± 3 sigma)".into(),
+            title: format!("Types of what is alive ({})", samples_are(sampled.is_exact)),
             columns,
             ..TableHeader::default()
         },

@@ -51,7 +51,9 @@ pub fn when(timeline: &Timeline, time: usize) -> String {
         return format!("{} at {}: {}", point.label, analyses::uptime_text(point.millis), analyses::gc_text(gc));
     }
     match point.millis {
-        millis if by_uptime(timeline.points()) => format!("{} at {}", point.label, analyses::uptime_text(millis)),
+        millis if millis > 0 && by_uptime(timeline.points()) => {
+            format!("{} at {}", point.label, analyses::uptime_text(millis))
+        }
         0 => format!("{} (the file does not say when)", point.label),
         millis => format!("{}, taken {}", point.label, analyses::time_text(millis)),
     }

@@ -70,11 +70,11 @@ impl Analysis for Collections {
                 false => String::new(),
             };
             notes.push(format!(
-                "{} paused the program for {} ms{share}, {} ms at most{}.",
+                "{} the program for {} ms{share}, {} ms at most{}.",
                 // Of a collector that works beside the program, one collection has several.
                 match !seen.told.is_empty() && seen.told.iter().all(|gc| gc.one_pause) {
-                    true => several(sum.count, "pause of collections", "pauses of collections"),
-                    false => several(sum.count, "collection", "collections"),
+                    true => several(sum.count, "pause of collections stopped", "pauses of collections stopped"),
+                    false => several(sum.count, "collection paused", "collections paused"),
                 },
                 count_text(sum.pause / NANOS),
                 count_text(sum.longest / NANOS),

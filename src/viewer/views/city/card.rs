@@ -420,7 +420,7 @@ fn next(ui: &mut egui::Ui, leak: &LeakPlace, asked: &mut Vec<Action>) {
 /// The steps of a path, each a line of its own, in letters that the font of the window has.
 fn steps(path: &str) -> Vec<String> {
     let step = |(at, step): (usize, &str)| if at == 0 { step.to_owned() } else { format!("› {step}") };
-    path.split('→').map(str::trim).enumerate().map(step).collect()
+    path.replace('→', "›").split(" › ").enumerate().map(step).collect()
 }
 
 /// A text that wraps, and is cut after a few rows.

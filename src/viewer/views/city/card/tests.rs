@@ -14,7 +14,7 @@ use memory_city_analysis::timeline::Metric;
 #[test]
 fn no_step_of_a_way_is_left_out() {
     let way = ["thread main", "py4j.JavaServer", "gateway: py4j.Gateway", "bindings: java.util.HashMap[276]"];
-    let path = way.join(&format!(" {} ", '→'));
+    let path = way.join(" \u{2192} ");
     let told = ["thread main", "› py4j.JavaServer", "› gateway: py4j.Gateway", "› bindings: java.util.HashMap[276]"];
     assert_eq!(steps(&path), told);
 }

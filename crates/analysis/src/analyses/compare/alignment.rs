@@ -1,7 +1,7 @@
 //! Which points in time of two runs are equally far: by time, collections, allocated objects, or as a share of each run.
 
 use crate::lives::{ended_by, lives_of};
-use crate::tabular::{count_text, uptime_text};
+use crate::tabular::{count_text, several, uptime_text};
 use crate::timeline::{Metric, Source, TimePoint, Timeline, by_uptime};
 use memory_city_formats::LifeStep;
 use memory_city_heap::error::{Error, Result};
@@ -61,7 +61,7 @@ impl AlignedRuns {
         let place = self.place;
         match self.by {
             "time" => format!("{} after the start", uptime_text(place as u64)),
-            "gcs" => format!("after {} collections", count_text(place as u64)),
+            "gcs" => format!("after {}", several(place as u64, "collection", "collections")),
             "end" if place >= 100.0 => "at the ends of the runs".to_owned(),
             "end" => format!("after {place:.0} % of the time of each run"),
             _ => format!("after {} objects were allocated", count_text(place as u64)),

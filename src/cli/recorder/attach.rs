@@ -9,7 +9,7 @@ use memory_city::jvm::leftovers;
 use memory_city::jvm::list::{RunningJvm, running, short_name};
 use memory_city::jvm::seen::{recorded_into, sees_same};
 use memory_city_agent::AgentOptions;
-use memory_city_agent::folder::{LOCK, STATUS};
+use memory_city_agent::folder::{LOCK, STATUS, is_running};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::os::unix::fs::MetadataExt;
@@ -142,7 +142,8 @@ fn follow(
             loop {
                 session.look();
                 let has_told_end = session.status().is_some_and(|s| !s.ended.is_empty());
-                let ended = has_told_end || !Path::new(&format!("/proc/{pid}")).exists();
+                // One that nobody has asked about yet is in the list of processes still.
+                let ended = has_told_end || !is_running(pid);
                 if ended || leaving.is_finished() {
                     drop(ends);
                     let left = leaving.join().unwrap_or(Ok(None));

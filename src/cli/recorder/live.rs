@@ -114,6 +114,7 @@ impl LiveCity {
             places,
             sent: 0,
             last: None,
+            by_uptime: false,
             is_away: false,
             progress: progress.clone(),
         };
@@ -158,6 +159,8 @@ struct Sender {
     /// Walks that are there already, and the last of them.
     sent: usize,
     last: Option<PointNumber>,
+    /// Whether their times count from the start of the program.
+    by_uptime: bool,
     /// Whether there was no city when it was looked for last.
     is_away: bool,
     progress: Progress,
@@ -239,7 +242,9 @@ impl Sender {
         let mut first = sent.map_or(0, |walk| walk + 1);
         // A window that was started again knows nothing of those before.
         let goes_on = first > 0 && self.sent <= 2 * walks && times_there(&self.options, &self.progress)? == self.sent;
-        if !goes_on {
+        // The first walk behind a collection has all of them count time from the start of the program: a city has one clock.
+        let by_uptime = series.points().iter().any(|point| point.gc.is_some());
+        if !goes_on || by_uptime != self.by_uptime {
             (self.sent, first) = (0, 0);
         }
         if walks <= first {
@@ -258,7 +263,7 @@ impl Sender {
         let recording = RecordingFolder::of(&self.folder).ok();
         self.options.recording = recording.map(|recording| TreesOfRecording { recording, grouping });
         push(&Source::Heaps(history), &self.options, &self.progress)?;
-        (self.sent, self.last) = (all, last);
+        (self.sent, self.last, self.by_uptime) = (all, last, by_uptime);
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::cli::{interrupt, size};
 use clap::Args;
 use memory_city::jvm::attach::AttachedJvm;
 use memory_city::jvm::list::{running, short_name};
-use memory_city_agent::folder::private_file;
+use memory_city_agent::folder::{is_running, private_file};
 use memory_city_agent::histogram_rows;
 use memory_city_analysis::tabular::{bytes_text, count_text};
 use memory_city_formats::hprof::element_name;
@@ -71,7 +71,7 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
             let text = match jvm.ask("inspectheap", [if args.reachable { "-live" } else { "-all" }, "", ""]) {
                 Ok(text) => text,
                 // The program has ended: that is how watching ends.
-                Err(_) if taken > 0 && !Path::new(&format!("/proc/{pid}")).exists() => return Ok("the program ended"),
+                Err(_) if taken > 0 && !is_running(pid) => return Ok("the program ended"),
                 Err(error) => return Err(error),
             };
             let rows = histogram(&text);

@@ -185,7 +185,12 @@ impl Trouble {
         }
         let kind = |what: u32| u16::try_from(what).ok().and_then(|what| ChunkKind(what).name()).unwrap_or("records");
         for ((what, reason), count) in sums.into_iter().filter(|(_, count)| *count > 0) {
-            self.add(path, None, format!("not recorded: {count} {} ({})", kind(what), reason.title()));
+            // A walk is there when its end is.
+            let lost = match u16::try_from(what).map(ChunkKind) {
+                Ok(ChunkKind::WALK_END) => times(count, "walk"),
+                _ => format!("{count} {}", kind(what)),
+            };
+            self.add(path, None, format!("not recorded: {lost} ({})", reason.title()));
         }
         for (count, what) in [
             (self.unknown_chunks, "chunks are of kinds that this version does not know"),

@@ -94,12 +94,6 @@ impl Analysis for Difference {
         progress: &Progress,
     ) -> Result<Findings> {
         let timeline = document.timeline();
-        if timeline.times() < 2 {
-            return Err(Error::Unusable {
-                what: "There is one state of the heap alone: a difference needs a second one".into(),
-                remedy: "Open two dumps, or record until a second walk is done".into(),
-            });
-        }
         let compared = Compared {
             base: place(timeline, arguments, "base", window.from)?,
             time: place(timeline, arguments, "time", window.to)?,

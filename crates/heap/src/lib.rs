@@ -44,6 +44,7 @@ mod referents;
 mod roots;
 mod state;
 mod sweep;
+pub mod texts;
 mod types;
 pub mod unfinished;
 

@@ -1,6 +1,6 @@
 //! What a cell holds, and how it reads.
 
-use super::numbers::{bytes_text, count_text, time_text, uptime_text};
+use super::{bytes_text, count_text, time_text, uptime_text};
 use crate::timeline::{NodeId, Timeline, Unit};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 

@@ -18,7 +18,8 @@ mod text;
 pub use cell::{Cell, CellKind, NodeLink, bars};
 pub use csv::write_csv;
 pub use json::JsonTable;
-pub use numbers::{bytes_text, count_text, gc_kind_text, gc_text, objects_text, several, time_text, uptime_text};
+pub use memory_city_heap::texts::{bytes_text, count_text, objects_text, several};
+pub use numbers::{gc_kind_text, gc_text, time_text, uptime_text};
 pub use text::write_text;
 
 use std::borrow::Cow;

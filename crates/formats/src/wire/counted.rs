@@ -20,6 +20,7 @@ use crate::series::GcPoint;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
+use memory_city_heap::texts::several;
 use memory_city_heap::{CohortFacts, ObjectId};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -205,10 +206,8 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
         (true, beside) => {
             let samples = scan.samples.len();
             let beside = beside.as_ref().map_or(String::new(), |counts| {
-                let (counts, s) = (counts.moments.len(), if counts.moments.len() == 1 { "" } else { "s" });
-                format!(
-                    ". The objects of each class were counted {counts} time{s} besides: `memory-city analyse counts`"
-                )
+                let times = several(counts.moments.len() as u64, "time", "times");
+                format!(". The objects of each class were counted {times} besides: `memory-city analyse counts`")
             });
             format!(
                 "no walks were recorded: what is shown is estimated from {samples} samples, and there are no references. Small groups \

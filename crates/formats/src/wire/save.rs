@@ -11,6 +11,7 @@ use crate::lives::GcHistory;
 use crate::series::HeapSeries;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
+use memory_city_heap::texts::several;
 use memory_city_heap::unfinished::{FileReaders, Unfinished};
 use memory_city_heap::{HeapState, ObjectId, Strength, TypeKind};
 use memory_city_wire::{
@@ -112,7 +113,7 @@ fn left_out(series: &dyn HeapSeries, points: &[usize]) -> Vec<String> {
     }
     let warnings = series.warnings().len();
     if warnings > 0 {
-        all.push(format!("{warnings} warning{} about the input", if warnings == 1 { "" } else { "s" }));
+        all.push(format!("{} about the input", several(warnings as u64, "warning", "warnings")));
     }
     all
 }

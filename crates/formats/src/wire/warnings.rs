@@ -1,6 +1,7 @@
 //! What a person must know about a recording: what is damaged, cut, lost or not known. Counted, never silent.
 
 use memory_city_heap::error::Warning;
+use memory_city_heap::texts::several;
 use memory_city_wire::{ChunkKind, LossReason, LossRow, SettingRow, WalkEndRow, WireError};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,11 +37,6 @@ pub fn is_of_its_end(warning: &Warning) -> bool {
 const NO_ROOM: &str = "no room";
 /// Warnings of one kind beyond these are counted, not listed.
 const MOST: usize = 20;
-
-/// `1 walk`, `2 walks`.
-fn times(count: u64, one: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
-}
 
 impl Trouble {
     fn add(&mut self, path: &Path, offset: Option<u64>, message: String) {
@@ -153,8 +149,8 @@ impl Trouble {
         if samples > 0 {
             let message = format!(
                 "{} the object of a sample that was alive was not found in a walk (in {}): it has no allocation site there{hint}",
-                times(samples, "time"),
-                times(walks, "walk")
+                several(samples, "time", "times"),
+                several(walks, "walk", "walks")
             );
             self.add(path, None, message);
         }
@@ -162,15 +158,15 @@ impl Trouble {
             let message = format!(
                 "{} a sample was taken between the moment when a walk was asked for and the one in which the program stood \
                  still (in {}): its object has no allocation site there",
-                times(late, "time"),
-                times(late_in, "walk")
+                several(late, "time", "times"),
+                several(late_in, "walk", "walks")
             );
             self.add(path, None, message);
         }
         if classes > 0 {
             let message = format!(
                 "{} a sample was the object that stands for a class which is not in use yet: walks have none of those",
-                times(classes, "time")
+                several(classes, "time", "times")
             );
             self.add(path, None, message);
         }
@@ -187,7 +183,7 @@ impl Trouble {
         for ((what, reason), count) in sums.into_iter().filter(|(_, count)| *count > 0) {
             // A walk is there when its end is.
             let lost = match u16::try_from(what).map(ChunkKind) {
-                Ok(ChunkKind::WALK_END) => times(count, "walk"),
+                Ok(ChunkKind::WALK_END) => several(count, "walk", "walks"),
                 _ => format!("{count} {}", kind(what)),
             };
             self.add(path, None, format!("not recorded: {lost} ({})", reason.title()));

@@ -2,7 +2,7 @@
 
 use super::{BoxShape, GraphItem, GraphLink, GraphTint};
 use memory_city_analysis::object_graph::{GraphBox, GraphRoot, GroupGraph, HeldOver};
-use memory_city_analysis::tabular::{bytes_text, count_text};
+use memory_city_analysis::tabular::{bytes_text, count_text, objects_text, several};
 
 pub(super) fn tint(graph: &GroupGraph, kinds: &[&str], item: GraphItem) -> GraphTint {
     match item {
@@ -18,14 +18,6 @@ pub(super) fn tint(graph: &GroupGraph, kinds: &[&str], item: GraphItem) -> Graph
             "Local variable" | "Monitor" | "Thread" => GraphTint::ThreadRoot,
             _ => GraphTint::OtherRoot,
         },
-    }
-}
-
-/// `1 object`, `2 objects`.
-fn counted(n: u64, one: &str) -> String {
-    match n {
-        1 => format!("1 {one}"),
-        n => format!("{} {one}s", count_text(n)),
     }
 }
 
@@ -54,11 +46,11 @@ pub(super) fn of_item(
 }
 
 fn of_box(of: &GraphBox, place: usize, held: Option<&HeldOver>, shape: BoxShape) -> BoxShape {
-    let line = format!("{}, {}", counted(of.amount.objects, "object"), bytes_text(of.amount.bytes));
+    let line = format!("{}, {}", objects_text(of.amount.objects), bytes_text(of.amount.bytes));
     let mut details = vec![of.name.clone(), line.clone()];
     let mut say = |n: u64, what: &str| {
         if n > 0 {
-            details.push(format!("{} {what}", counted(n, "reference")));
+            details.push(format!("{} {what}", several(n, "reference", "references")));
         }
     };
     say(of.internal, "among them");
@@ -75,7 +67,7 @@ const PLACES: usize = 8;
 
 fn of_roots(roots: &[&GraphRoot], kind: &str, shape: BoxShape) -> BoxShape {
     let all: u64 = roots.iter().map(|root| root.roots).sum();
-    let line = counted(all, "GC root");
+    let line = several(all, "GC root", "GC roots");
     let mut details = vec![kind.to_owned(), line.clone()];
     let mut places: Vec<&(String, u64)> = roots.iter().flat_map(|root| &root.places).collect();
     places.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -113,7 +105,7 @@ pub(super) fn of_link(graph: &GroupGraph, held: Option<&HeldOver>, link: GraphLi
                     part(arrow.referencing, from.amount.objects),
                     part(arrow.referenced, to.amount.objects)
                 ),
-                counted(arrow.references, "reference"),
+                several(arrow.references, "reference", "references"),
             ];
             (label, details)
         }
@@ -124,8 +116,10 @@ pub(super) fn of_link(graph: &GroupGraph, held: Option<&HeldOver>, link: GraphLi
                 Some(objects) => format!("hold {} objects", part(objects, of.amount.objects)),
                 None => "hold some of the objects".to_owned(),
             };
-            let mut details =
-                vec![format!("{} to {}", root.kind, of.name), format!("{} {holds}", counted(root.roots, "root"))];
+            let mut details = vec![
+                format!("{} to {}", root.kind, of.name),
+                format!("{} {holds}", several(root.roots, "root", "roots")),
+            ];
             details.extend(root.places.iter().take(PLACES).map(|(text, n)| place_line(text, *n)));
             if root.places.len() > PLACES {
                 details.push(format!("and {} more", count_text((root.places.len() - PLACES) as u64)));

@@ -9,12 +9,12 @@ use super::parts;
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListEvent, ListState, LongList};
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, RichText};
-use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_analysis::group;
 use memory_city_analysis::inspection::{
     ClosureContents, ClosureKind, ContentsRows, GroupClosure, InspectedHeap, NO_VALUES, ObjectList, ObjectOrder,
     Unfolded,
 };
+use memory_city_analysis::tabular::{bytes_text, count_text, objects_text};
 use memory_city_analysis::timeline::{NodeId, Source, Timeline};
 use std::sync::Arc;
 
@@ -220,7 +220,7 @@ impl GroupPage {
                     ObjectOrder::Age => "oldest first",
                     ObjectOrder::Address => "by address",
                 };
-                let count = parts::objects(amount.objects);
+                let count = objects_text(amount.objects);
                 ui.label(parts::quiet(format!("{count}, {}, {sorted}", bytes_text(amount.bytes))));
             }
         });

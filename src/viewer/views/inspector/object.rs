@@ -9,8 +9,8 @@ use super::parts;
 use crate::viewer::editor::{self, CodePlace};
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, RichText, Stroke};
-use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_analysis::inspection::{DirectRoot, InspectedHeap, NO_VALUES, ObjectPage, PageLimits, RootWay};
+use memory_city_analysis::tabular::{bytes_text, count_text, objects_text};
 use memory_city_heap::ObjectId;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -194,7 +194,7 @@ fn head(
                 let all = heap.known_dominators().map_or(0, |tree| tree.total().bytes).max(1);
                 let share = 100.0 * amount.bytes as f64 / all as f64;
                 let share = if share >= 0.1 { format!("  ({share:.1} % of the heap)") } else { String::new() };
-                let text = format!("{}, {}{share}", bytes_text(amount.bytes), parts::objects(amount.objects));
+                let text = format!("{}, {}{share}", bytes_text(amount.bytes), objects_text(amount.objects));
                 parts::fact(ui, "Retains", &text).on_hover_text("What would be freed if it were, itself included");
             }
             None if matches!(desk.dominators, Awaited::Not) => {

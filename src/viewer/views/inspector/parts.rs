@@ -5,14 +5,9 @@ use crate::viewer::editor::CodePlace;
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Align, Color32, CornerRadius, Layout, Margin, RichText, Sense, Stroke};
-use memory_city_analysis::analyses::{bytes_text, count_text};
+use memory_city_analysis::tabular::{bytes_text, count_text, objects_text};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_heap::Amount;
-
-/// `1 object`, `12,400 objects`.
-pub fn objects(count: u64) -> String {
-    format!("{} object{}", count_text(count), if count == 1 { "" } else { "s" })
-}
 
 /// Small text beside what matters.
 pub fn quiet(text: impl Into<String>) -> RichText {
@@ -156,7 +151,7 @@ pub fn tile(ui: &mut egui::Ui, title: &str, amount: Option<Amount>, chosen: bool
     let small = egui::FontId::proportional(11.0);
     painter.text(at, egui::Align2::LEFT_TOP, title, small.clone(), theme::QUIET);
     let (large, below) = match amount {
-        Some(amount) => (bytes_text(amount.bytes), objects(amount.objects)),
+        Some(amount) => (bytes_text(amount.bytes), objects_text(amount.objects)),
         None => ("…".to_owned(), String::new()),
     };
     let font = egui::FontId::proportional(17.0);

@@ -3,8 +3,8 @@
 use super::*;
 use crate::viewer::document::{Arrival, Draft, Preparations, install};
 use memory_city_analysis::group::MemoryTree;
-use memory_city_analysis::tabular::{CellKind, Column, ResultTable, Row, TableHeader};
-use memory_city_analysis::timeline::{TimePoint, Unit, json};
+use memory_city_analysis::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader};
+use memory_city_analysis::timeline::{TimePoint, Timeline, Unit, json};
 
 fn findings() -> Findings {
     let columns = [
@@ -15,7 +15,7 @@ fn findings() -> Findings {
         ("owner", CellKind::Text, Cell::Text("class Registry#static persons#ArrayList".into())),
     ];
     let header = TableHeader {
-        id: TABLE.into(),
+        id: place::TABLE.into(),
         columns: columns.iter().map(|(id, kind, _)| Column::new(*id, *id, *kind, "")).collect(),
         ..TableHeader::default()
     };

@@ -144,7 +144,10 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
         };
         row("now", &|m| number(&timeline, timeline.value(time, node, m), m));
         if timeline.times() > 1 {
-            row("since first", &|m| signed(&timeline, timeline.growth_until(time, node, m), m));
+            // At the last state that is the row below.
+            if time + 1 < timeline.times() {
+                row("since first", &|m| signed(&timeline, timeline.growth_until(time, node, m), m));
+            }
             row("first to last", &|m| signed(&timeline, timeline.growth(node, m), m));
             row("most", &|m| number(&timeline, timeline.peak(node, m), m));
         }

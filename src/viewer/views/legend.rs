@@ -94,7 +94,9 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
         None => line(ui, format!("Building = group of objects · ground area ~ {area}")),
         Some(title) => line(ui, format!("Ground area ~ {area} · height: {}", title.to_lowercase())),
     }
-    height_scale(ui, city.appearance.height_axis(), city.appearance.height_title().is_some());
+    // Where heights tell no more than areas, the axis beside the city says enough: it goes with the names.
+    let tells = city.appearance.height_title().is_some() || !settings.labels;
+    height_scale(ui, city.appearance.height_axis(), tells);
     if let Some(sampled) = city.timeline.points().get(time).and_then(|point| point.sampled) {
         ui.label(warning(format!("{sampled}.")));
     }
@@ -114,7 +116,11 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
             ui.label(warning(format!("Outside it now: {larger} larger than drawn, {without} without a plot")));
         }
     }
-    let which = if city.times() < 2 { "largest" } else { "that grew most" };
+    let which = match city.times() < 2 {
+        true => "largest",
+        false if city.appearance.legend().gradient.is_diverging() => "that changed most",
+        false => "that grew most",
+    };
     line(ui, format!("Opaque: the {} {which}; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
     swatches(ui, settings, selected, ways);
 }
@@ -287,9 +293,8 @@ fn draw_sign(ui: &mut egui::Ui, sign: Sign) {
 }
 
 /// Which heights mean what: a scale that lies, from the ground at the left to the highest roof.
-fn height_scale(ui: &mut egui::Ui, axis: &HeightAxis, measured: bool) {
-    // Where heights tell no more than areas, the axis beside the city says enough.
-    let Some(highest) = axis.ticks.last().filter(|_| measured) else { return };
+fn height_scale(ui: &mut egui::Ui, axis: &HeightAxis, tells: bool) {
+    let Some(highest) = axis.ticks.last().filter(|_| tells) else { return };
     let (response, painter) = ui.allocate_painter(egui::vec2(ui.available_width(), 22.0), Sense::hover());
     let bar = response.rect.shrink2(egui::vec2(1.0, 0.0));
     let y = bar.top() + 5.0;

@@ -130,7 +130,7 @@ impl Appearance {
         let roofs = plan.plots.iter().zip(&peaks).map(|(plot, peak)| plot.ground() + peak);
         let slabs = plan.districts.iter().map(|d| d.top);
         let tallest = roofs.chain(slabs).fold(0.0, f64::max);
-        let opaque = plan.solid(timeline, look.opaque);
+        let opaque = plan.solid(timeline, look.opaque, base.filter(|_| both_ways));
         // Growth is gray where there is none, so what shrinks has a sign. Compared times have signs for everything.
         let may_shrink = match base {
             None if ["growth", "overall"].contains(&mode.id) => MayShrink::find(plan, timeline),

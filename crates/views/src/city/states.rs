@@ -166,10 +166,22 @@ impl CityPlan {
     /// Which plots are opaque: the `n` buildings that grow most over the whole window, whatever the time shown. Equal
     /// growth goes to the larger maximum, then by key, so that a single dump shows its largest buildings.
     /// A More plot is opaque if it holds a leaf that grows and would be among the `n` if it had a plot.
-    pub fn solid(&self, timeline: &Timeline, n: usize) -> Vec<bool> {
+    ///
+    /// With a `base`, of which less is told as much as more, those that come furthest above it or end furthest below it.
+    pub fn solid(&self, timeline: &Timeline, n: usize, base: Option<usize>) -> Vec<bool> {
         let metric = self.config.metric;
         let mut solid = vec![false; self.plots.len()];
-        let rank = |node: NodeId| (Reverse(timeline.growth(node, metric)), Reverse(timeline.peak(node, metric)));
+        let last = timeline.times().saturating_sub(1);
+        let change = |node: NodeId| match base {
+            None => timeline.growth(node, metric),
+            Some(base) => {
+                let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+                let value = |t: usize| signed(timeline.value(t, node, metric));
+                let more = signed(timeline.peak(node, metric)) - value(base);
+                more.max(value(base) - value(last))
+            }
+        };
+        let rank = |node: NodeId| (Reverse(change(node)), Reverse(timeline.peak(node, metric)));
         let building = |plot: usize| Some((self.building(plot)?, plot));
         let mut buildings: Vec<(NodeId, usize)> = (0..self.plots.len()).filter_map(building).collect();
         if n == 0 {
@@ -186,7 +198,7 @@ impl CityPlan {
             if let Some(plot) = self.plot_of(node)
                 && self.is_more(plot)
                 && timeline.is_leaf(node)
-                && timeline.growth(node, metric) > 0
+                && change(node) > 0
                 && weakest.is_none_or(|w| rank(node) < w)
             {
                 solid[plot] = true;

@@ -18,9 +18,10 @@ pub struct Palette {
     pub diverging: Option<&'static [[f32; 3]]>,
 }
 
-/// Less, the same, more: teal (#006070), gray (#D1D1D1), orange (#E66000), red (#B20617).
+/// Less, the same, more: dark teal (#006070), teal (#1F97A8), gray (#D1D1D1), orange (#E66000), red (#B20617). Teal is as light as orange,
+/// so that what is less is seen as well as what is as much more.
 pub(super) const LESS_AND_MORE: [[f32; 3]; 5] =
-    [SHRUNK_COLOUR, [0.318799, 0.377672, 0.400000], GROWTH[0], GROWTH[1], GROWTH[2]];
+    [SHRUNK_COLOUR, [0.013702, 0.309469, 0.391572], GROWTH[0], GROWTH[1], GROWTH[2]];
 
 /// After viridis (van der Walt and Smith, matplotlib), without its darkest end: #414487, #2A788E, #22A884, #7AD151, #FDE725.
 const VIRIDIS: [[f32; 3]; 5] = [

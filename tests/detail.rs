@@ -29,8 +29,13 @@ const SIZE: (u32, u32) = (320, 200);
 
 /// Two times of `packages` packages of 250 types; every fifth type grows.
 fn write_city(path: &Path, packages: usize) {
+    write_growing(path, packages, 2, 5);
+}
+
+/// Times of as many; from time to time others grow, one of so many.
+fn write_growing(path: &Path, packages: usize, times: usize, of: usize) {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path).expect("a file"));
-    for time in 0..2 {
+    for time in 0..times {
         write!(file, r#"{{"format":"memory-city","version":1,"label":"{time}","tree":{{"children":["#)
             .expect("written");
         for package in 0..packages {
@@ -38,7 +43,7 @@ fn write_city(path: &Path, packages: usize) {
             write!(file, r#"{comma}{{"name":"p{package}","role":"Package","children":["#).expect("written");
             for kind in 0..250 {
                 let i = package * 250 + kind;
-                let bytes = 16 + (i * 7919 % 10_007) * if i % 5 == 0 { time + 1 } else { 1 };
+                let bytes = 16 + (i * 7919 % 10_007) * if i % of < time { 2 } else { 1 };
                 let comma = if kind > 0 { "," } else { "" };
                 write!(file, r#"{comma}{{"name":"T{i}","objects":1,"bytes":{bytes}}}"#).expect("written");
             }
@@ -187,6 +192,48 @@ fn a_step_that_looks_at_what_changes_shows_what_a_whole_one_shows() {
         let plots = 0..another.plan.plots.len();
         let there = plots.filter(|&plot| !another.plan.is_more(plot) && whole.of(plot).side > 0).count();
         assert_eq!(counted.buildings() as usize, there, "at {to}");
+    }
+}
+
+/// Of a step in which few change those are sent alone: the picture is that of a city of which all was sent, half the way and at its end, from
+/// step to step, back, and at once.
+#[test]
+fn a_step_that_sends_what_changes_shows_what_a_whole_one_shows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("city.jsonl");
+    write_growing(&file, 100, 4, 100);
+    let plain = Settings { prune: false, labels: false, ..Settings::default() };
+    let mut compared = plain.clone();
+    compared.compare_with(Some(0));
+    for settings in [plain, compared] {
+        let files = std::slice::from_ref(&file);
+        let draft =
+            || open_document(files, &settings, &views::preparations(&settings), &Progress::new()).expect("it opens");
+        let mut city = City::new(draft().source.timeline(), &settings);
+        city.states(1);
+        let second = city.states(2);
+        let changed = second.records.since.expect("few are others").boxes.len();
+        assert!(changed > 200 && second.over.since.is_some() == settings.base.is_some(), "{changed}");
+        let start = |time: usize| {
+            let mut studio = Studio::new(SIZE, 1).expect("a GPU, if only in software");
+            studio.show(draft());
+            let shot = Shot { time: Some(time), panels: false, ..Shot::of(SIZE, &settings) };
+            studio.shoot(&shot).expect("a picture");
+            (studio, shot)
+        };
+        let (mut studio, shot) = start(0);
+        let mut from = 0;
+        for (to, on_the_way) in
+            [(1, true), (2, true), (3, true), (2, true), (1, false), (2, false), (0, true), (1, true)]
+        {
+            let (mut whole, _) = start(from);
+            for share in [0.5, 1.0].into_iter().skip(usize::from(!on_the_way)) {
+                let [now, expected] =
+                    [&mut studio, &mut whole].map(|studio| studio.shoot_step(&shot, to, share).expect("a picture"));
+                assert!(now == expected, "{from} to {to}, {share} of the way, compared with {:?}", settings.base);
+            }
+            from = to;
+        }
     }
 }
 

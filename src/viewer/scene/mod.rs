@@ -3,12 +3,13 @@
 //! Each camera of ours runs the [`CityGraph`] schedule: the scene in one pass, the panels on top, the result
 //! to the window or image. The renderer itself ([`renderer`]) is plain wgpu; this module is its Bevy side.
 //!
-//! Uploads follow change: the layout when it is new, eight bytes a box when a time step starts, the camera
-//! record each frame.
+//! Uploads follow change: the layout when it is new, eight bytes a box when a time step starts (those that are others alone, where they are
+//! few), the camera record each frame.
 
 mod bindings;
 pub mod numbers;
 mod parted;
+mod patch;
 mod pipelines;
 pub mod records;
 pub mod renderer;
@@ -30,6 +31,8 @@ use bevy::render::texture::{GpuImage, TextureCache};
 use bevy::render::view::{ExtractedView, Msaa, ViewTarget};
 use bevy::render::{Render, RenderApp, RenderSystems};
 use memory_city_views::city::PlotState;
+use patch::Held;
+pub use patch::{FEW, Since};
 use pipelines::DEPTH_FORMAT;
 use records::{BoxRecord, ConeRecord, PaintedBox, ViewRecord};
 use renderer::{DrawPlan, Renderer};
@@ -49,11 +52,13 @@ pub struct Versioned<T> {
     pub records: Arc<Vec<T>>,
     /// Differs for different content; 0 is the empty set.
     pub version: u64,
+    /// What they differ in from others that were before, where that is little.
+    pub since: Option<Since>,
 }
 
 impl<T> Default for Versioned<T> {
     fn default() -> Self {
-        Versioned { records: Arc::default(), version: 0 }
+        Versioned { records: Arc::default(), version: 0, since: None }
     }
 }
 
@@ -62,7 +67,19 @@ impl<T> Versioned<T> {
     pub fn new(records: Vec<T>) -> Self {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Versioned { records: Arc::new(records), version: NEXT.fetch_add(1, Ordering::Relaxed) }
+        Versioned { records: Arc::new(records), version: NEXT.fetch_add(1, Ordering::Relaxed), since: None }
+    }
+
+    /// The same, of as many records that were before: `boxes` are others now. That is kept where they are few.
+    pub fn changed(records: Vec<T>, before: &Versioned<T>, boxes: Vec<u32>) -> Self {
+        let few = records.len() == before.records.len() && boxes.len().saturating_mul(FEW) <= records.len();
+        let since = few.then(|| Since { version: before.version, boxes: boxes.into() });
+        Versioned { since, ..Versioned::new(records) }
+    }
+
+    /// What is said of them once the GPU has them.
+    fn held(&self) -> Held {
+        Held { version: self.version, since: self.since.clone() }
     }
 }
 
@@ -261,10 +278,10 @@ struct GpuScene {
     still: StillCity,
     boxes: u64,
     painted: Versioned<PaintedBox>,
-    before: u64,
-    after: u64,
+    before: Held,
+    after: Held,
     cones: u64,
-    over: u64,
+    over: Held,
     cells: Vec<[u64; 2]>,
 }
 
@@ -355,25 +372,30 @@ impl GpuScene {
         // A step that is there at once has one state alone.
         let stands = input.before.version == input.after.version;
         renderer.set_stands(stands);
-        if !stands && self.before != input.before.version && self.after == input.before.version {
+        if !stands && self.before.version != input.before.version && self.after.version == input.before.version {
             renderer.turn();
             std::mem::swap(&mut self.before, &mut self.after);
         }
-        if !stands && self.before != input.before.version {
+        if !stands && self.before.version != input.before.version {
             renderer.write_before(device, queue, &input.before.records);
-            self.before = input.before.version;
+            self.before = input.before.held();
         }
-        if self.after != input.after.version {
-            renderer.write_after(device, queue, &input.after.records);
-            self.after = input.after.version;
+        if self.after.version != input.after.version {
+            let new = input.after.held();
+            // A step that follows another one goes into the column of the time before both.
+            let changed = self.after.changed(&new, (!stands).then_some(&self.before));
+            renderer.write_after(device, queue, &input.after.records, changed.as_deref());
+            self.after = new;
         }
         if self.cones != input.cones.version {
             renderer.write_cones(device, queue, &input.cones.records);
             self.cones = input.cones.version;
         }
-        if self.over != input.over.version {
-            renderer.write_over(device, queue, &input.over.records);
-            self.over = input.over.version;
+        if self.over.version != input.over.version {
+            let new = input.over.held();
+            let changed = self.over.changed(&new, None);
+            renderer.write_over(device, queue, &input.over.records, changed.as_deref());
+            self.over = new;
         }
         if self.cells.len() != input.cells.len() {
             renderer.set_cells(input.cells.len());

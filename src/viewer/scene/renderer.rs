@@ -8,6 +8,7 @@
 
 use super::bindings::Bindings;
 use super::parted::Parted;
+use super::patch::Patcher;
 use super::pipelines::Pipelines;
 use super::records::{BoxRecord, ConeRecord, NO_INSTANCE, ViewRecord};
 
@@ -72,6 +73,8 @@ pub struct Renderer {
     view_group: wgpu::BindGroup,
     pipelines: Pipelines,
     triangles: BoxTriangles,
+    /// Where the GPU can put a few states among many.
+    patcher: Option<Patcher>,
     boxes: GpuColumn,
     before: GpuColumn,
     after: GpuColumn,
@@ -91,11 +94,35 @@ struct GpuColumn {
     label: &'static str,
     buffer: Option<wgpu::Buffer>,
     count: u32,
+    /// Besides what every column is for.
+    usage: wgpu::BufferUsages,
 }
 
 impl GpuColumn {
     fn new(label: &'static str) -> Self {
-        GpuColumn { label, buffer: None, count: 0 }
+        GpuColumn { label, buffer: None, count: 0, usage: wgpu::BufferUsages::empty() }
+    }
+
+    /// One of which single states may be written.
+    fn of_states(label: &'static str, patcher: Option<&Patcher>) -> Self {
+        let usage = patcher.map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
+        GpuColumn { usage, ..GpuColumn::new(label) }
+    }
+
+    /// Writes the states at some places, or all of them.
+    fn write_states(
+        &mut self,
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        states: &[PlotState],
+        changed: Option<(&Patcher, &[u32])>,
+    ) {
+        let few = changed.filter(|(patcher, changed)| patcher.takes(changed.len(), states.len()));
+        match (&self.buffer, few) {
+            (Some(buffer), Some((patcher, changed))) if self.count as usize == states.len() => {
+                patcher.patch(device, queue, buffer, states, changed);
+            }
+            _ => self.write(device, queue, states),
+        }
     }
 
     fn write<T: bytemuck::Pod>(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, records: &[T]) {
@@ -108,7 +135,7 @@ impl GpuColumn {
                 self.buffer = Some(device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
                     label: Some(self.label),
                     contents: bytes,
-                    usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+                    usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST | self.usage,
                 }));
             }
         }
@@ -120,17 +147,20 @@ impl Renderer {
     /// [`super::pipelines::DEPTH_FORMAT`].
     pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat, samples: u32) -> Self {
         let Bindings { view, group: view_group, layout } = Bindings::new(device);
+        let patcher = Patcher::new(device);
+        let states = |label| GpuColumn::of_states(label, patcher.as_ref());
         Renderer {
             pipelines: Pipelines::new(device, &layout, format, samples),
             view,
             view_group,
             triangles: BoxTriangles::new(device),
             boxes: GpuColumn::new("boxes"),
-            before: GpuColumn::new("states before the step"),
-            after: GpuColumn::new("states after the step"),
+            before: states("states before the step"),
+            after: states("states after the step"),
+            over: states("over plots"),
+            patcher,
             stands: false,
             cones: GpuColumn::new("cones"),
-            over: GpuColumn::new("over plots"),
             cells: Vec::new(),
             marks: [NO_INSTANCE; 2],
             knows_pixels: false,
@@ -164,9 +194,15 @@ impl Renderer {
         self.before.write(device, queue, states);
     }
 
-    /// The states the step leads to.
-    pub fn write_after(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, states: &[PlotState]) {
-        self.after.write(device, queue, states);
+    /// The states the step leads to; where it is known, which of them are others than in the column they go to.
+    pub fn write_after(
+        &mut self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        states: &[PlotState],
+        changed: Option<&[u32]>,
+    ) {
+        self.after.write_states((device, queue), states, self.patcher.as_ref().zip(changed));
     }
 
     /// Whether the step starts from the states that it leads to: what was written of those before it is not drawn.
@@ -185,8 +221,14 @@ impl Renderer {
     }
 
     /// What stands over the plots: ghosts and signs; nothing where there is none.
-    pub fn write_over(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, over: &[PlotState]) {
-        self.over.write(device, queue, over);
+    pub fn write_over(
+        &mut self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        over: &[PlotState],
+        changed: Option<&[u32]>,
+    ) {
+        self.over.write_states((device, queue), over, self.patcher.as_ref().zip(changed));
     }
 
     /// How many other times are drawn beside each other.

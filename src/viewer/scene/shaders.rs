@@ -54,6 +54,14 @@ pub(super) fn stretch(device: &wgpu::Device) -> wgpu::ShaderModule {
     })
 }
 
+/// What puts a few states among many.
+pub(super) fn patch(device: &wgpu::Device) -> wgpu::ShaderModule {
+    device.create_shader_module(wgpu::ShaderModuleDescriptor {
+        label: Some("patch.wgsl"),
+        source: wgpu::ShaderSource::Wgsl(include_str!("../../../shaders/patch.wgsl").into()),
+    })
+}
+
 fn composer() -> Composer {
     let mut composer = Composer::default();
     for (path, source) in SHARED {

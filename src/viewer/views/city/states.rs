@@ -44,7 +44,7 @@ pub struct StatesCache {
 }
 
 fn bytes_of(states: &Versioned<PlotState>) -> usize {
-    size_of_val(&**states.records)
+    size_of_val(&**states.records) + states.since.as_ref().map_or(0, |since| size_of_val(&*since.boxes))
 }
 
 impl StatesCache {

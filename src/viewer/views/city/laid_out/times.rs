@@ -33,9 +33,10 @@ impl City {
         let City { states, over, plan, appearance, timeline, order, made_last, mores, changes, .. } = self;
         let records = states.get(t, || {
             let detail = appearance.detail();
-            let records = match (last, made_last.take()) {
+            match (last, made_last.take()) {
                 (Some((before, changed)), Some(MadeTime { mut sums, mut colours, .. })) => {
                     let mut records = PlotState::copies(&before.records);
+                    let mut others = Vec::with_capacity(changed.len());
                     let states = appearance.states_of(plan, timeline, &changed, t);
                     for (plot, now) in changed.iter().map(|&plot| plot as usize).zip(states) {
                         let at = order.box_of(plot);
@@ -44,12 +45,19 @@ impl City {
                             colours.remove(records[at]);
                             colours.add(now);
                         }
+                        if records[at] != now {
+                            others.push(at as u32);
+                        }
                         records[at] = now;
                     }
-                    records.truncate(order.boxes());
-                    records.extend(detail.states_of(&sums));
+                    for (at, now) in (order.boxes()..).zip(detail.states_of(&sums)) {
+                        if records[at] != now {
+                            others.push(at as u32);
+                        }
+                        records[at] = now;
+                    }
                     *made_last = Some(MadeTime { time: t, sums, colours });
-                    records
+                    Versioned::changed(records, &before, others)
                 }
                 _ => {
                     let mut records = PlotState::none(order.boxes() + detail.len());
@@ -62,10 +70,9 @@ impl City {
                     let sums = detail.sums(&|plots| order.of_plots(&records, plots));
                     records[order.boxes()..].copy_from_slice(&detail.states_of(&sums));
                     *made_last = changes.is_some().then_some(MadeTime { time: t, sums, colours });
-                    records
+                    Versioned::new(records)
                 }
-            };
-            Versioned::new(records)
+            }
         });
         let over = over.get(t, || match over_last {
             Some((before, changed)) => {
@@ -77,10 +84,13 @@ impl City {
                     true => PlotState::none(order.boxes()),
                     false => PlotState::copies(&before.records),
                 };
+                let mut others = Vec::with_capacity(changed.len());
                 for (&plot, now) in changed.iter().zip(now) {
-                    records[order.box_of(plot as usize)] = now;
+                    let at = order.box_of(plot as usize);
+                    others.push(at as u32);
+                    records[at] = now;
                 }
-                Versioned::new(records)
+                Versioned::changed(records, &before, others)
             }
             None => {
                 let plots = appearance.overlay(plan, timeline, t);

@@ -71,15 +71,23 @@ fn a_reference_under_the_mouse_tells_its_values_at_both_ends() {
         [number(referring), number(referred)],
         "{told}; {line}"
     );
-    for (objects, (x, y)) in both {
+    // Names are put away, what is pointed at is told all the same.
+    session.key("l");
+    session.rest();
+    let nameless = session.screenshot("92-ends-without-names");
+    for (objects, (x, y)) in &both {
         // A plate with light letters, where there was none.
         let crop = |picture: &image::RgbImage| image::imageops::crop_imm(picture, x - 26, y - 7, 52, 14).to_image();
         let light = |picture: &image::RgbImage| {
             crop(picture).pixels().filter(|p| p.0.iter().all(|&c| c > 120) || p.0[2] > 200).count()
         };
-        let changed = crop(&plain).pixels().zip(crop(&pointed).pixels()).filter(|(p, q)| p != q).count();
-        assert!(changed > 300 && light(&pointed) > 20, "{objects} at {x}, {y}: {changed}, {}", light(&pointed));
+        for pointed in [&pointed, &nameless] {
+            let changed = crop(&plain).pixels().zip(crop(pointed).pixels()).filter(|(p, q)| p != q).count();
+            assert!(changed > 300 && light(pointed) > 20, "{objects} at {x}, {y}: {changed}, {}", light(pointed));
+        }
     }
+    session.key("l");
+    session.rest();
     // A click goes to the other end.
     let from = session.trail.len();
     session.click(session.pointer.0, session.pointer.1);

@@ -53,6 +53,7 @@ pub fn view_actions(
     for action in actions.read() {
         match action {
             Action::Reset => {
+                tracing::debug!("view: the whole city");
                 rig.show_whole(WholeView::HOME);
                 in_front(&mut dock, &views);
             }

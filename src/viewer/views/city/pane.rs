@@ -359,7 +359,12 @@ impl Names<'_> {
     /// Paints the names of the city that lies in `all` into what the painter may paint on.
     fn paint(&mut self, painter: &egui::Painter, all: egui::Rect) {
         self.pane.names.clear();
+        let clip_from_world = self.rig.clip_from_world();
+        let pointer = painter.ctx().pointer_latest_pos();
         if !self.settings.labels {
+            // What somebody points at is told all the same.
+            let canvas = labels::Canvas { painter, picture: all, clip_from_world, pointer, covered: &[] };
+            self.pane.ends = ends(&canvas, &self.cones);
             return;
         }
         let ticks = self.shown.0.as_ref().map(|city| axis::paint(painter, city, self.rig.clip_from_world(), all));
@@ -412,8 +417,6 @@ impl Names<'_> {
                 hit.distance < 0.985 && !own
             })
         };
-        let clip_from_world = self.rig.clip_from_world();
-        let pointer = painter.ctx().pointer_latest_pos();
         let mut covered = labels::covered(painter.ctx(), painter.clip_rect());
         covered.extend(ticks.unwrap_or_default());
         let canvas = labels::Canvas { painter, picture: all, clip_from_world, pointer, covered: &covered };
@@ -445,6 +448,16 @@ impl Names<'_> {
                 Some(format!("{} {:.0},{:.0}", key.replace([';', ']'], "_"), at.x, at.y))
             };
             tracing::debug!("names at [{}]", pane.names.iter().filter_map(place).collect::<Vec<_>>().join("; "));
+            let many = |spot: &labels::NameSpot| {
+                let (what, node) = match spot.named {
+                    labels::Named::Group(Target::More(node)) => ("more", node),
+                    labels::Named::Rest(node, _) => ("rest", node),
+                    labels::Named::Group(Target::Node(_)) => return None,
+                };
+                let (key, at) = (city.timeline.key(node).replace([';', ']'], "_"), spot.rect.center());
+                Some(format!("{what}:{key} {:.0},{:.0}", at.x, at.y))
+            };
+            tracing::debug!("many at [{}]", pane.names.iter().filter_map(many).collect::<Vec<_>>().join("; "));
             pane.told.clone_from(&pane.names);
         }
     }

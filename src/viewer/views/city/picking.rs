@@ -314,6 +314,7 @@ pub fn pick(
     if let (Some(clicked), Some(city)) = (clicked, &mut shown.bypass_change_detection().0) {
         if let Some(Named::Rest(district, _)) = clicked.named {
             if let Some(pose) = focus_pose(city, district, clock.time, &rig.pose, &rig.lens()) {
+                tracing::debug!("flies to: {}", city.timeline.key(district));
                 rig.fly_to(pose);
             }
             return;

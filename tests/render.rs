@@ -563,12 +563,30 @@ fn the_sample_city_looks_as_it_should() {
     assert!(error.contains("no group Nobody") && error.contains("Heap#"), "{error}");
 }
 
+/// Plates of names twice as large cover more, and names are of the same buildings.
+#[test]
+fn names_are_as_large_as_somebody_wants() {
+    let mut studio = Studio::new(SIZE, 1).expect("a GPU, if only in software");
+    let [none, plain, large] = [(false, 1.0), (true, 1.0), (true, 2.0)].map(|(labels, name_size)| {
+        // As few as there is room for in both sizes.
+        let settings = Settings { labels, name_size, name_count: Some(4), ..Settings::default() };
+        studio.show(open(&sample(), &settings));
+        studio.shoot(&Shot { panels: false, ..shot(&settings) }).expect("a picture")
+    });
+    let covered = |picture: &RgbImage| difference(picture, &none, 20);
+    assert!(covered(&plain) > 0.002, "{}", covered(&plain));
+    assert!(covered(&large) > 1.3 * covered(&plain), "{} after {}", covered(&large), covered(&plain));
+}
+
 #[test]
 fn a_film_shows_every_time_and_the_steps_between() {
     let folder = tempfile::tempdir().expect("a folder");
     let command = |arguments: &[&str], output: &Path| {
         let made = std::process::Command::new(env!("CARGO_BIN_EXE_memory-city"))
             .env("MEMORY_CITY_CACHE", "")
+            // Nobody sits before it.
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
             .arg("render")
             .args(sample())
             .args(["--no-labels", "--size", "320x200", "-o"])

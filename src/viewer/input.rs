@@ -104,4 +104,43 @@ mod tests {
         keys.press(KeyCode::KeyD);
         assert!(!is_command(&keys));
     }
+
+    /// What is done by keys that all come within one frame, in their order: `+` is pressed, `-` is let go.
+    fn done(keys: &[(char, KeyCode)]) -> Vec<Action> {
+        let mut app = App::new();
+        app.add_message::<KeyboardInput>()
+            .add_message::<Action>()
+            .init_resource::<ButtonInput<KeyCode>>()
+            .init_resource::<Typing>()
+            .init_resource::<Focus>()
+            .add_systems(Update, keys_to_actions);
+        for &(what, key_code) in keys {
+            app.world_mut().write_message(KeyboardInput {
+                key_code,
+                logical_key: Key::Unidentified(bevy::input::keyboard::NativeKey::Unidentified),
+                state: if what == '+' { ButtonState::Pressed } else { ButtonState::Released },
+                text: None,
+                repeat: false,
+                window: Entity::PLACEHOLDER,
+            });
+        }
+        app.update();
+        app.world_mut().resource_mut::<Messages<Action>>().drain().collect()
+    }
+
+    #[test]
+    fn keys_of_one_slow_frame_do_what_they_do_one_by_one() {
+        let map = crate::viewer::keys::map();
+        let alone = |key| map.action(key, (false, false, false)).into_iter().collect::<Vec<_>>();
+        let commanded = |key| map.action(key, (false, true, false)).into_iter().collect::<Vec<_>>();
+        for key in [KeyCode::KeyO, KeyCode::KeyF, KeyCode::KeyS] {
+            assert_ne!(commanded(key), alone(key), "{key:?} tells them apart");
+            let control = KeyCode::ControlLeft;
+            let held = [('+', control), ('+', key), ('-', key), ('-', control)];
+            assert_eq!(done(&held), commanded(key), "{key:?}");
+            // Control is let go before the letter comes, and pressed after it was let go.
+            assert_eq!(done(&[('+', control), ('-', control), ('+', key), ('-', key)]), alone(key), "{key:?}");
+            assert_eq!(done(&[('+', key), ('-', key), ('+', control), ('-', control)]), alone(key), "{key:?}");
+        }
+    }
 }

@@ -139,6 +139,29 @@ fn what_panels_say_and_do() {
     }
 }
 
+/// A folder has other things in it as well: what is shown is complete, and no warning says otherwise.
+#[test]
+fn a_file_that_is_no_dump_is_counted_and_no_warning() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut dumps: Vec<PathBuf> =
+        std::fs::read_dir(&sample()[0]).expect("dumps").map(|entry| entry.expect("a file").path()).collect();
+    dumps.retain(|path| path.to_string_lossy().ends_with(".hprof.gz"));
+    dumps.sort();
+    for dump in &dumps[..2] {
+        std::fs::copy(dump, folder.path().join(dump.file_name().expect("a name"))).expect("copied");
+    }
+    std::fs::write(folder.path().join("notes.doc"), "Dear diary, today my heap grew again").expect("written");
+    let mut studio = Studio::new((1280, 720), 1).expect("a GPU, if only in software");
+    let settings = Settings::default();
+    studio.show(open(&[folder.path().to_owned()], &settings));
+    studio.leave_out(true);
+    studio.shoot(&Shot { size: (1280, 720), panels: true, ..shot(&settings) }).expect("a picture");
+    let mut shown = panels(studio, (1280.0, 720.0), 1.0);
+    carry_out(&mut shown);
+    let said = said(&shown);
+    assert!(said.contains("1 other file") && !said.contains("warning"), "{said}");
+}
+
 /// Controls, found by their names, do what they say.
 fn does(panels: &mut Panels) {
     let time = |panels: &mut Panels| panels.state_mut().app().world().resource::<Clock>().time;

@@ -259,6 +259,38 @@ mod tests {
         }
     }
 
+    /// A bar that begins again with each file tells nothing: one after the other and at once, it only goes on.
+    #[test]
+    fn progress_goes_on_from_state_to_state() {
+        let slow = Slow::new(&[5; 6], &[false; 6]);
+        for budget in [6, 1000] {
+            let progress = Progress::new();
+            let seen = Mutex::new(Vec::new());
+            let look = || {
+                let mut seen = seen.lock().expect("no panic");
+                let now = progress.snapshot();
+                if now.total > 0 {
+                    seen.push(now.done as f64 / now.total as f64);
+                }
+            };
+            let result = each_state(&slow, &[0, 1, 2, 3, 4, 5], MemoryNeed::Graph, budget, &progress, |_, _, own| {
+                for stage in ["Reading", "Linking"] {
+                    own.begin(stage, 4);
+                    for _ in 0..4 {
+                        look();
+                        own.advance(1);
+                    }
+                    look();
+                }
+                Ok(())
+            });
+            assert_eq!(result.map(|all| all.len()).ok(), Some(6));
+            let seen = seen.into_inner().expect("no panic");
+            assert!(seen.len() > 40 && seen.is_sorted(), "{budget}: {seen:?}");
+            assert!(seen[seen.len() - 1] > 0.5, "{budget}: {seen:?}");
+        }
+    }
+
     #[test]
     fn a_panic_ends_the_others_and_is_told() {
         let slow = Slow::new(&[1; 8], &[false; 8]);

@@ -325,6 +325,19 @@ mod tests {
     use bevy_egui::egui::{self, Color32, FontId};
     use memory_city_testing::{root, rust_files};
 
+    /// What lies over text lets none of it through: windows, menus, tooltips.
+    #[test]
+    fn what_lies_over_text_is_solid() {
+        assert_eq!((SOLID.a(), super::frame().fill), (255, SOLID));
+        for dark in [true, false] {
+            let ctx = egui::Context::default();
+            super::apply(&ctx, dark);
+            let style = ctx.global_style();
+            assert_eq!((style.visuals.window_fill, style.visuals.window_fill.a()), (SOLID, 255));
+            assert_eq!(egui::Frame::popup(&style).fill, SOLID);
+        }
+    }
+
     /// A name is as long as there is room: no wider, and no shorter than it need be. Its end stays: of a path that is what it is about.
     #[test]
     fn texts_take_the_room_there_is() {

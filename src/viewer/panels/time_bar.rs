@@ -156,15 +156,25 @@ fn buttons(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
         });
         ui.horizontal(|ui| {
             let speed_is = ui.label(egui::RichText::new("speed").size(11.0).color(theme::QUIET)).id;
-            let mut times = (NORMAL / tools.interval.max(1e-3)).clamp(SLOWEST, FASTEST);
+            let mut times = speed_of(tools.interval);
             let speed = egui::Slider::new(&mut times, SLOWEST..=FASTEST).logarithmic(true).prefix("×").max_decimals(1);
             ui.spacing_mut().slider_width = 110.0;
             let tip = "How fast automatic play is: at ×1 each state is shown for half a second";
             if ui.add(speed).labelled_by(speed_is).on_hover_text(tip).changed() {
-                tools.interval = NORMAL / times;
+                tools.interval = interval_of(times);
             }
         });
     });
+}
+
+/// How fast play is that shows each state for so many seconds, as the slider has it.
+fn speed_of(interval: f32) -> f32 {
+    (NORMAL / interval.max(1e-3)).clamp(SLOWEST, FASTEST)
+}
+
+/// For how many seconds each state is shown at a speed.
+fn interval_of(speed: f32) -> f32 {
+    NORMAL / speed
 }
 
 /// A point in time in a few words.
@@ -491,7 +501,16 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{axis_step, far_apart, magnification, scale_of, thinned};
+    use super::{FASTEST, SLOWEST, axis_step, far_apart, interval_of, magnification, scale_of, speed_of, thinned};
+
+    #[test]
+    fn play_is_a_tenth_as_fast_to_fifty_times() {
+        for (speed, seconds) in [(SLOWEST, 5.0), (1.0, 0.5), (FASTEST, 0.01)] {
+            assert!((interval_of(speed) - seconds).abs() < 1e-6, "{speed}");
+            assert!((speed_of(seconds) - speed).abs() < 1e-3, "{speed}");
+        }
+        assert_eq!((speed_of(60.0), speed_of(0.0)), (0.1, 50.0), "what the slider cannot show is its end");
+    }
 
     #[test]
     fn marks_of_many_collections_stay_and_do_not_touch() {

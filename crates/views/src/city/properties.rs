@@ -3,7 +3,7 @@
 use super::testing::{TestTree, at, configs, inner, leaf, trees};
 use super::{Appearance, AreaMode, CITY_SIZE, CityConfig, CityPlan, Look, PlotKind, Rect};
 use memory_city_analysis::group::MemoryTree;
-use memory_city_analysis::timeline::{Amount, Metric, NodeId, TimePoint, Timeline};
+use memory_city_analysis::timeline::{Amount, Metric, MetricInfo, NodeId, TimePoint, Timeline, Unit};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -167,16 +167,39 @@ proptest! {
     fn solid_buildings_are_those_that_grow_most(tree in trees(), config in configs(), n in 0usize..12) {
         let timeline = tree.timeline();
         let plan = CityPlan::new(&timeline, &config);
-        let solid = plan.solid(&timeline, n);
-        let growth = |solid_wanted: bool| {
-            let wanted = (0..plan.plots.len()).filter(|&plot| solid[plot] == solid_wanted);
-            let growth = |plot| Some(timeline.growth(plan.building(plot)?, config.metric));
-            wanted.filter_map(growth).collect::<Vec<_>>()
-        };
-        let (opaque, clear) = (growth(true), growth(false));
-        prop_assert_eq!(opaque.len(), n.min(opaque.len() + clear.len()));
-        prop_assert!(opaque.iter().all(|a| clear.iter().all(|b| a >= b)));
+        let solid = plan.solid(&timeline, n, None);
+        let growth = |node| timeline.growth(node, config.metric);
+        strongest(&plan, &solid, n, growth)?;
     }
+
+    /// Where less is told as well as more, what has become less is as strong as what has become as much more.
+    #[test]
+    fn solid_buildings_of_both_ways_are_those_that_change_most(
+        tree in trees(), config in configs(), n in 0usize..12, base in 0usize..4,
+    ) {
+        let timeline = tree.timeline();
+        let plan = CityPlan::new(&timeline, &config);
+        let base = base.min(timeline.times() - 1);
+        let solid = plan.solid(&timeline, n, Some(base));
+        let change = |node| {
+            let value = |t: usize| timeline.value(t, node, config.metric) as i64;
+            let above = (0..timeline.times()).map(|t| value(t) - value(base)).max().unwrap_or(0);
+            above.max(value(base) - value(timeline.times() - 1))
+        };
+        strongest(&plan, &solid, n, change)?;
+    }
+}
+
+/// `n` buildings are opaque, and none of the others is stronger than any of them.
+fn strongest(plan: &CityPlan, solid: &[bool], n: usize, strength: impl Fn(NodeId) -> i64) -> Result<(), TestCaseError> {
+    let of = |wanted: bool| -> Vec<i64> {
+        let plots = (0..plan.plots.len()).filter(|&plot| solid[plot] == wanted);
+        plots.filter_map(|plot| plan.building(plot)).map(&strength).collect()
+    };
+    let (opaque, clear) = (of(true), of(false));
+    prop_assert_eq!(opaque.len(), n.min(opaque.len() + clear.len()));
+    prop_assert!(opaque.iter().all(|a| clear.iter().all(|b| a >= b)));
+    Ok(())
 }
 
 fn small() -> TestTree {
@@ -244,8 +267,8 @@ fn pruned_children_share_one_plot_that_tells_what_it_stands_for() {
     assert!(matches!(plan.kind(plan.plot_of(at(&timeline, "Heap#java.lang#char[]")).unwrap()),
         PlotKind::More { parent, count: 1 } if parent == lang));
     // Entry grows by 25: with two solid buildings asked for and one shown, its More plot stands out for it.
-    assert!(plan.solid(&timeline, 2)[more]);
-    assert!(!plan.solid(&timeline, 0)[more]);
+    assert!(plan.solid(&timeline, 2, None)[more]);
+    assert!(!plan.solid(&timeline, 0, None)[more]);
 }
 
 #[test]
@@ -335,6 +358,21 @@ fn little_growth_is_no_alarm_in_any_mode_of_growth() {
     }
 }
 
+/// One state has no growth to tell: its colours are shares of the heap, and the legend says so.
+#[test]
+fn one_state_is_coloured_by_share() {
+    let one = inner("Heap", vec![leaf("a", &[30]), leaf("b", &[70])]).timeline();
+    let plan = CityPlan::new(&one, &CityConfig { metric: Metric::Bytes, ..CityConfig::default() });
+    let title = |mode: &str| {
+        let appearance = Appearance::new(&plan, &one, &Look { colour: mode.into(), ..Look::default() });
+        appearance.legend().title.clone()
+    };
+    for mode in ["growth", "change", "overall", "relative", "share"] {
+        assert!(title(mode).starts_with("Share of the heap"), "{mode}: {}", title(mode));
+    }
+    assert_ne!(title("fill"), title("share"));
+}
+
 /// Every building that is there has its place in the histogram of the legend, and no other has.
 #[test]
 fn the_histogram_counts_every_building_once() {
@@ -360,11 +398,22 @@ fn the_histogram_counts_every_building_once() {
 /// Every colour mode: buildings at a mark of the legend have the value that the mark names.
 #[test]
 fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
-    let timeline = small().timeline();
+    let mut timeline = small().timeline();
+    // What some modes tell of, each with numbers of its own.
+    for (i, mode) in super::colour::modes().iter().enumerate() {
+        if let Some(id) = mode.metric {
+            let info = MetricInfo::new(id, id, Unit::Count);
+            let of = timeline.clone();
+            let value = |t: usize, node: NodeId| (of.value(t, node, Metric::Bytes) * (i as u64 + 3) + t as u64) % 1009;
+            timeline = timeline.with_metric(info, value);
+        }
+    }
     let plan = CityPlan::new(&timeline, &CityConfig { metric: Metric::Bytes, ..CityConfig::default() });
+    let mut told = std::collections::BTreeSet::new();
     for mode in super::colour::modes() {
         let appearance = Appearance::new(&plan, &timeline, &Look { colour: mode.id.into(), ..Look::default() });
         let marks = &appearance.legend().marks;
+        assert!(mode.id == "none" || marks.len() > 1, "{}: {marks:?}", mode.id);
         assert!(marks.is_sorted_by(|a, b| a.position < b.position && a.value < b.value), "{}", mode.id);
         for plot in 0..plan.plots.len() {
             for t in 0..timeline.times() {
@@ -387,9 +436,19 @@ fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
                         let there = (0..=t).rev().take_while(|&t| plan.value(&timeline, t, plot) > 0).count();
                         if there == t + 1 { 1.0 } else { there.saturating_sub(1) as f64 / t.max(1) as f64 }
                     }
-                    _ => {
+                    "none" => {
                         assert_eq!(position, 0.0);
                         continue;
+                    }
+                    id => {
+                        let (Some(metric), Some(node)) =
+                            (mode.metric.and_then(|id| timeline.metric(id)), plan.building(plot))
+                        else {
+                            assert!(mode.metric.is_some(), "nothing is said here of {id}");
+                            continue;
+                        };
+                        told.insert(mode.id);
+                        timeline.value(t, node, metric) as f64
                     }
                 };
                 for mark in marks {
@@ -400,6 +459,7 @@ fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
             }
         }
     }
+    assert_eq!(told.into_iter().collect::<Vec<_>>(), ["objects-age", "referrers", "retained"]);
 }
 
 /// Every height rule: nothing is higher than its rule says it ever gets, and what is there has a height.

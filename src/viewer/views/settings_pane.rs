@@ -177,7 +177,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
         let row = label(ui, "Solid");
         ui.add(egui::Slider::new(&mut settings.solid_count, 0..=200).logarithmic(true).smallest_positive(1.0))
             .labelled_by(row)
-            .on_hover_text("How many of the strongest growing buildings are opaque");
+            .on_hover_text("How many buildings are opaque: those that grow most, or change most where colours tell less too");
         ui.end_row();
 
         let row = label(ui, "Others");

@@ -133,7 +133,7 @@ mod tests {
         let map = crate::viewer::keys::map();
         let alone = |key| map.action(key, (false, false, false)).into_iter().collect::<Vec<_>>();
         let commanded = |key| map.action(key, (false, true, false)).into_iter().collect::<Vec<_>>();
-        for key in [KeyCode::KeyO, KeyCode::KeyF, KeyCode::KeyS] {
+        for key in [KeyCode::KeyO, KeyCode::KeyF, KeyCode::KeyG] {
             assert_ne!(commanded(key), alone(key), "{key:?} tells them apart");
             let control = KeyCode::ControlLeft;
             let held = [('+', control), ('+', key), ('-', key), ('-', control)];

@@ -427,5 +427,35 @@ fn groups_of_samples_are_said_to_be_that_in_each_form() {
         assert_eq!(run(&["convert", "-o", &trees, &shop, "--grouping", grouping]).status.code(), Some(0));
         let said = text(&run(&["report", &trees]).stdout);
         assert_eq!(said.contains(part), is_of_samples, "{grouping}: {said}");
+        // As class histograms of a recording, and as trees that are made of these.
+        let [counts, again] = ["counts.mcity", "again.json"].map(|name| folder.path().join(name));
+        for (from, to) in [(Path::new(&trees), &counts), (&counts, &again)] {
+            let done = run(&["convert", &from.to_string_lossy(), "-o", &to.to_string_lossy()]);
+            assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+            let said = text(&run(&["report", &to.to_string_lossy()]).stdout);
+            assert_eq!(said.contains(part), is_of_samples, "{grouping}, {}: {said}", to.display());
+            assert!(!said.contains("the counts are exact"), "{grouping}, {}: {said}", to.display());
+        }
+        let counts = counts.to_string_lossy();
+        let told = text(&run(&["report", &counts]).stdout) + &text(&run(&["analyse", "counts", &counts]).stdout);
+        let expected = match is_of_samples {
+            true => [
+                "known of sampled objects only: such groups are no totals",
+                "groups of sampled objects only, no totals",
+            ],
+            false => ["the counts are those of the trees", "the counts of the trees that they were made of"],
+        };
+        assert!(expected.iter().all(|words| told.contains(words)), "{grouping}: {told}");
     }
+    // Trees of what samples estimate to be alive have that in their name.
+    let estimates =
+        std::fs::read_to_string(&trees).expect("trees").replacen("\"Heap\"", "\"Heap, estimated from samples\"", 1);
+    std::fs::write(&trees, estimates).expect("written");
+    let counts = folder.path().join("estimates.mcity").to_string_lossy().into_owned();
+    assert_eq!(run(&["convert", "-o", &counts, &trees]).status.code(), Some(0));
+    let told = text(&run(&["report", &counts]).stdout) + &text(&run(&["analyse", "counts", &counts]).stdout);
+    for words in ["Heap, estimated from samples", "made of what samples estimated to be alive", "no exact counts"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    assert!(!told.contains("the counts are exact") && !told.contains(": exact counts"), "{told}");
 }

@@ -5,7 +5,10 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory};
 use memory_city::opening;
 use memory_city_analysis::tabular::several;
-use memory_city_analysis::timeline::{AUTO, Metric, NodeId, Source, TimePoint, Timeline, are_trees, json, title_of};
+use memory_city_analysis::timeline::{
+    AUTO, ESTIMATED, Metric, NodeId, Source, TimePoint, Timeline, are_trees, json, title_of,
+};
+use memory_city_formats::counts::CountBasis;
 use memory_city_formats::wire::{self, CountStream, StreamCount};
 use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result};
@@ -202,12 +205,14 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
             }
         };
         let (file, place) = Unfinished::begin_for(&args.output, FileReaders::OwnerAlone)?;
-        let facts = [
+        let mut facts = vec![
             ("recorder", format!("memory-city {}", env!("CARGO_PKG_VERSION"))),
             ("recording.started", started.to_string()),
             ("recording.mode", wire::CONVERTED.to_owned()),
             ("converted.from", title_of(&args.paths)),
         ];
+        // Whoever reads it knows as little as who reads the trees whether counts are exact.
+        facts.extend(basis_of(timeline).word().map(|word| (wire::COUNTS_OF, word.to_owned())));
         let mut stream = CountStream::on_file(file, &args.output, &facts)?;
         let leaves: Vec<_> = timeline.nodes().filter(|&node| timeline.is_leaf(node)).collect();
         let places: Vec<(String, Vec<&str>)> = leaves.iter().map(|&leaf| class_and_frames(timeline, leaf)).collect();
@@ -236,6 +241,9 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
                 None => None,
             };
             stream.write(time, gc, false, rows)?;
+            if let Some(part) = point.sampled {
+                stream.sampled(time, part.samples, part.objects)?;
+            }
         }
         stream.finish("all was converted")?;
         place.complete(&args.output)?;
@@ -266,6 +274,15 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
     })?;
     eprintln!("memory-city: {}", several(times as u64, "class histogram", "class histograms"));
     Ok(left_out)
+}
+
+/// Of what the amounts of trees are.
+fn basis_of(timeline: &Timeline) -> CountBasis {
+    match timeline.name(NodeId::ROOT) {
+        ESTIMATED => CountBasis::Estimates,
+        _ if timeline.points().iter().any(|point| point.sampled.is_some()) => CountBasis::Samples,
+        _ => CountBasis::Trees,
+    }
 }
 
 /// `java.util.HashMap` for the group HashMap in the group java.util; and the frames that its allocation sites name, innermost first.

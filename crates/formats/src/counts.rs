@@ -1,4 +1,5 @@
-//! What a recorder counts of each class between heap states: objects and bytes, exact, and nothing else. These are no heap states:
+//! What a recorder counts of each class between heap states: objects and bytes, exact, and nothing else (but for counts that were made
+//! of trees, which may be estimates: [`CountBasis`]). These are no heap states:
 //! there are no objects in them, no references, no allocation sites, and what no root reaches may be counted too. So they are
 //! kept apart from heap states, and whoever shows both says which is which.
 //!
@@ -17,6 +18,43 @@ pub struct ClassCounts {
     pub moments: Vec<CountMoment>,
     /// What was counted, sorted by class, each once.
     pub classes: Vec<CountCourse>,
+    /// Of what.
+    pub basis: CountBasis,
+}
+
+/// Of what there are counts, and so how exact they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CountBasis {
+    /// All objects, counted by a VM: exact.
+    #[default]
+    Objects,
+    /// Trees that somebody else has counted, as exact as these are.
+    Trees,
+    /// Trees of what samples estimate to be alive.
+    Estimates,
+    /// Trees whose groups go by what samples alone tell, such as the thread: of sampled objects only.
+    Samples,
+}
+
+impl CountBasis {
+    /// The word for it in the fact `counts.of`, where there is one.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            CountBasis::Objects | CountBasis::Trees => None,
+            CountBasis::Estimates => Some("estimates"),
+            CountBasis::Samples => Some("samples"),
+        }
+    }
+
+    /// By the word for it, of a recording that was made of something else or not. Of a word that nobody knows only that it is not exact.
+    pub(crate) fn of(word: Option<&str>, is_converted: bool) -> CountBasis {
+        match word {
+            Some("samples") => CountBasis::Samples,
+            Some(_) => CountBasis::Estimates,
+            None if is_converted => CountBasis::Trees,
+            None => CountBasis::Objects,
+        }
+    }
 }
 
 /// A time at which all classes were counted.
@@ -171,7 +209,7 @@ pub(crate) fn joined(
     let short = |stream, (class, _): ClassPlace| without_its_address(name(stream, class));
     let (moments, courses, others) = joined_by(streams, short, millis);
     let classes = courses.into_iter().map(|(class, changes)| CountCourse { class, changes }).collect();
-    (ClassCounts { moments, classes }, others)
+    (ClassCounts { moments, classes, ..ClassCounts::default() }, others)
 }
 
 /// The name of a class without its address.

@@ -5,12 +5,12 @@
 //! for nothing gets packages, types, and where they are known the places that allocated.
 
 use super::choice::named;
-use super::{AUTO, TimePoint, Timeline, TimelineBuilder};
+use super::{AUTO, SampledPart, TimePoint, Timeline, TimelineBuilder};
 use crate::group::domain::{class_of_frame, tell_packages};
 use crate::group::{
     ByFunction, Classifier, ClassifierMeta, Grouping, GroupingRun, ObjectValues, ObjectView, Placement, Reads, registry,
 };
-use memory_city_formats::counts::ClassCounts;
+use memory_city_formats::counts::{ClassCounts, CountBasis};
 use memory_city_formats::replay::CohortKey;
 use memory_city_formats::wire::{CountedKind, CountedTimes};
 use memory_city_heap::Amount;
@@ -19,6 +19,9 @@ use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
+
+/// What the root of trees is called whose amounts are estimates.
+pub const ESTIMATED: &str = "Heap, estimated from samples";
 
 /// The counts of a recording without walks, under a grouping.
 pub struct CountedHistory {
@@ -184,7 +187,9 @@ fn timeline_of(counted: &CountedTimes, grouping: &Grouping, progress: &Progress)
         CohortKey { birth: if grows_old { key.birth } else { 0 }, ..key }
     };
     let mut builder = TimelineBuilder::default();
-    builder.name_root(if counted.is_estimate { "Heap, estimated from samples" } else { "Heap" });
+    let basis = counted.histograms.as_ref().map(|counts| counts.basis);
+    let is_estimate = counted.is_estimate || basis == Some(CountBasis::Estimates);
+    builder.name_root(if is_estimate { ESTIMATED } else { "Heap" });
     let mut leaves: FxHashMap<CohortKey, Box<[u32]>> = FxHashMap::default();
     counted.each(|time, kinds| {
         progress.check()?;
@@ -218,7 +223,8 @@ fn timeline_of(counted: &CountedTimes, grouping: &Grouping, progress: &Progress)
 
 fn point_of(counted: &CountedTimes, time: usize) -> TimePoint {
     let of = counted.times.get(time).cloned().unwrap_or_default();
-    TimePoint { label: of.label, millis: of.millis, gc: of.gc, ..TimePoint::default() }
+    let sampled = of.sampled.map(|(samples, objects)| SampledPart { samples, objects });
+    TimePoint { label: of.label, millis: of.millis, gc: of.gc, sampled, ..TimePoint::default() }
 }
 
 #[cfg(test)]

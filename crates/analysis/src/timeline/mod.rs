@@ -37,7 +37,7 @@ pub use choice::AUTO;
 pub(crate) use choice::named as named_grouping;
 pub use closure_metric::{ClosureMetric, ClosureRequest};
 pub use closures::TimeAmounts;
-pub use counted::CountedHistory;
+pub use counted::{CountedHistory, ESTIMATED};
 pub use fates::{DIFFERENCE, fates};
 pub use growing::GrowingTree;
 pub use history::History;

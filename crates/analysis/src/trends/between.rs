@@ -154,7 +154,8 @@ mod tests {
             class: Arc::from(*class),
             changes: changes.iter().map(|&(from, objects)| (from, amount(objects))).collect(),
         };
-        Arc::new(ClassCounts { moments, classes: classes.iter().map(course).collect() })
+        let classes = classes.iter().map(course).collect();
+        Arc::new(ClassCounts { moments, classes, ..ClassCounts::default() })
     }
 
     #[test]

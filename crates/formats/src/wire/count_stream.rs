@@ -6,12 +6,18 @@ use crate::event::GcKind;
 use crate::series::GcPoint;
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
-use memory_city_wire::{ClassRow, CollectionKind, CountRow, GcRow, RunRow, TraceOptions, TraceTables, TraceWriter};
+use memory_city_wire::{
+    ClassRow, CollectionKind, CountRow, GcRow, RunRow, SettingRow, TraceOptions, TraceTables, TraceWriter,
+};
 use std::fs::File;
 use std::path::Path;
 
 /// How recordings came to be that were made of something else.
 pub const CONVERTED: &str = "converted";
+/// The fact that says of what counts are that are not of all objects.
+pub const COUNTS_OF: &str = "counts.of";
+/// The setting at a histogram of groups of samples: of how many objects it is known what the groups go by.
+pub(super) const COUNTS_SAMPLED: &str = "counts.sampled";
 /// Names, methods and frames that are written, each.
 const MOST_NAMES: usize = 1 << 24;
 
@@ -129,6 +135,15 @@ impl CountStream {
         self.taken += 1;
         self.tables.write_new(&mut self.writer).map_err(error_of)?;
         self.writer.write(&rows).map_err(error_of)
+    }
+
+    /// Says of the histogram of a time that its groups go by what is known of so many sampled objects only, of so many in all.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn sampled(&mut self, time: u64, samples: u64, objects: u64) -> Result<()> {
+        let row = SettingRow { time, key: COUNTS_SAMPLED.to_owned(), value: format!("{samples} of {objects}") };
+        self.writer.write(&[row]).map_err(error_of)
     }
 
     /// Ends the recording, with the reason for people.

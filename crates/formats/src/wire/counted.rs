@@ -2,7 +2,7 @@
 //! There are no objects in them and no references, only trees can be made of them. What is counted together has its class in common,
 //! and as far as that is known its place, thread and birth, told as traces tell it ([`CohortFacts`]): it is grouped as they are.
 
-use super::count_stream::CONVERTED;
+use super::count_stream::{CONVERTED, COUNTS_SAMPLED};
 use super::estimates::{DeathCheck, Estimates};
 use super::histograms::Histograms;
 use super::lives::{gc_history, sampled_lives};
@@ -11,7 +11,7 @@ use super::sample_kinds::SampleKinds;
 use super::sampled::sampled;
 use super::scan::{SampleOrigin, Scan};
 use super::series::{PACKAGES, gc_point};
-use crate::counts::{ClassCounts, CountMoment};
+use crate::counts::{ClassCounts, CountBasis, CountMoment};
 use crate::lives::{GcHistory, InfoNumbers, Lives, SampledLives, Weighed};
 use crate::recording::Recording;
 use crate::replay::CohortKey;
@@ -22,6 +22,8 @@ use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::texts::several;
 use memory_city_heap::{CohortFacts, ObjectId};
+use memory_city_wire::SettingRow;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -44,6 +46,9 @@ pub struct CountedTime {
     /// The collection at whose end it was counted: of recordings that were made of trees which say so. Times are since the start of the
     /// program then, where all of them have one.
     pub gc: Option<GcPoint>,
+    /// Of how many objects it is known what the groups go by that were counted, and of how many there are: of recordings that were made of trees
+    /// whose groups go by what samples alone tell.
+    pub sampled: Option<(u64, u64)>,
     /// How many collections had ended by then, where births are known.
     gcs: u32,
 }
@@ -171,7 +176,7 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     if !scan.walks.is_empty() {
         return Ok(None);
     }
-    let started = scan.run.get("recording.started").and_then(|v| v.trim().parse::<u64>().ok()).unwrap_or(0);
+    let started = started_of(&scan);
     let path = scan.files.first().map(|input| input.path.clone()).unwrap_or_default();
     let histograms = scan.class_counts(|time| started.saturating_add(time / 1_000_000)).map(Arc::new);
     // Samples tell places too, which histograms mostly do not.
@@ -192,6 +197,7 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
                 millis: started.saturating_add(look.time / 1_000_000),
                 label: format!("Estimate {}", look.number),
                 gc: None,
+                sampled: None,
                 gcs: look.gcs,
             };
             let times = estimates.looks().iter().map(time).collect();
@@ -221,9 +227,17 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
                 }
                 _ => "",
             };
-            format!(
-                "class histograms were recorded, not objects: the counts are exact, and there are no references{garbage}"
-            )
+            let what = match scan.count_basis() {
+                CountBasis::Objects => "class histograms were recorded, not objects: the counts are exact",
+                CountBasis::Trees => "class histograms were made of memory trees: the counts are those of the trees",
+                CountBasis::Estimates => {
+                    "class histograms were made of what samples estimated to be alive: the counts are no exact ones, and small ones are rough"
+                }
+                CountBasis::Samples => {
+                    "class histograms were made of groups whose place, thread or age is known of sampled objects only: such groups are no totals"
+                }
+            };
+            format!("{what}, and there are no references{garbage}")
         }
     };
     if left_out > 0 {
@@ -270,14 +284,29 @@ fn unlike(kinds: &Recording, lengths: &[Option<u32>]) -> Vec<u32> {
 /// at any time after the last collection.
 fn times_of_histograms(scan: &Scan, moments: &[CountMoment]) -> Vec<CountedTime> {
     let is_converted = scan.run.get("recording.mode").is_some_and(|mode| mode == CONVERTED);
+    let started = started_of(scan);
+    let sampled: BTreeMap<u64, (u64, u64)> = scan.settings.iter().filter_map(|row| sampled_of(row, started)).collect();
     let gc = |moment: &CountMoment| gc_point(scan, true, scan.gcs.get(&moment.gc?)?);
     let time = |(number, moment): (usize, &CountMoment)| CountedTime {
         millis: moment.millis,
         label: format!("Histogram {}", number + 1),
         gc: Some(moment).filter(|_| is_converted).and_then(gc),
+        sampled: sampled.get(&moment.millis).copied(),
         gcs: 0,
     };
     moments.iter().enumerate().map(time).collect()
+}
+
+/// When the recording began, milliseconds since the Unix epoch.
+fn started_of(scan: &Scan) -> u64 {
+    scan.run.get("recording.started").and_then(|v| v.trim().parse::<u64>().ok()).unwrap_or(0)
+}
+
+/// Of how many objects a setting says what the groups go by that were counted then: the time of the moment, and both numbers.
+fn sampled_of(row: &SettingRow, started: u64) -> Option<(u64, (u64, u64))> {
+    let (samples, objects) = row.value.split_once(" of ").filter(|_| row.key == COUNTS_SAMPLED)?;
+    let known = (samples.trim().parse().ok()?, objects.trim().parse().ok()?);
+    Some((started.saturating_add(row.time / 1_000_000), known))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use std::path::Path;
 
-pub use count_stream::{CONVERTED, CountStream, StreamCount};
+pub use count_stream::{CONVERTED, COUNTS_OF, CountStream, StreamCount};
 pub use counted::{CountedKind, CountedTime, CountedTimes, counted};
 pub use folder::RecordingFolder;
 pub use join::{are_recordings, join};

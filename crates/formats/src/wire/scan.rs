@@ -1,10 +1,11 @@
 //! The first reading of a recording: everything but the objects of walks, of which it notes where they are.
 
+use super::count_stream::{CONVERTED, COUNTS_OF};
 use super::names::StreamTables;
 use super::parts::headed;
 use super::warnings::Trouble;
 use crate::budget::{memory_budget, memory_text};
-use crate::counts::{ClassCounts, CountMoment, HistogramPiece, StreamCounts, joined};
+use crate::counts::{ClassCounts, CountBasis, CountMoment, HistogramPiece, StreamCounts, joined};
 use ahash::AHashMap;
 use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result};
@@ -330,7 +331,14 @@ impl Scan {
     /// What they counted; `None` where there are none. `millis` are those of a time of the recording in nanoseconds.
     pub(super) fn class_counts(&self, millis: impl Fn(u64) -> u64) -> Option<ClassCounts> {
         let named = |stream, class| self.class_name(stream, class);
-        (self.histograms() > 0).then(|| joined(&self.counts, named, millis).0)
+        let basis = self.count_basis();
+        (self.histograms() > 0).then(|| ClassCounts { basis, ..joined(&self.counts, named, millis).0 })
+    }
+
+    /// Of what they are.
+    pub(super) fn count_basis(&self) -> CountBasis {
+        let is_converted = self.run.get("recording.mode").is_some_and(|mode| mode == CONVERTED);
+        CountBasis::of(self.run.get(COUNTS_OF).map(|word| word.trim()), is_converted)
     }
 
     /// The chunk at a place that was noted.

@@ -433,7 +433,8 @@ mod tests {
             class: class.into(),
             changes: vec![(1, Amount { objects, bytes: 16 * objects })],
         };
-        let counts = ClassCounts { moments, classes: vec![course("Basket", 4), course("Else", 7)] };
+        let classes = vec![course("Basket", 4), course("Else", 7)];
+        let counts = ClassCounts { moments, classes, ..ClassCounts::default() };
         let between = CountsBetween::new(Arc::new(counts), timeline.points()).expect("counts");
         let mut chart = drawn(&timeline, &[0, 1, 2]);
         let rings = |chart: &DrawnChart, seen, between| {

@@ -4,7 +4,7 @@ use super::WalkCounts;
 use crate::analyses::interface::change;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::Unit;
-use memory_city_formats::counts::{ClassCounts, CountMoment};
+use memory_city_formats::counts::{ClassCounts, CountBasis, CountMoment};
 use memory_city_heap::Amount;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -71,6 +71,8 @@ pub(super) struct CountedCourses {
     classes: BTreeMap<Arc<str>, CourseSummary>,
     /// How much there was at each time of the class that was asked for, or of all.
     course: Vec<Amount>,
+    /// Of what the histograms are.
+    basis: CountBasis,
     /// Bytes of all classes at the last time.
     heap: u64,
 }
@@ -119,6 +121,7 @@ impl CountedCourses {
                 .collect(),
             classes: BTreeMap::new(),
             course: Vec::new(),
+            basis: counts.basis,
             heap: 0,
         };
         // What comes and goes at each place of what was asked for.
@@ -234,8 +237,14 @@ impl CountedCourses {
         let histograms = self.times.iter().filter_map(|time| time.histogram);
         let (count, garbage) = histograms.fold((0, false), |(n, any), moment| (n + 1, any || moment.with_garbage));
         let walks = self.times.len() - count;
+        let what = match self.basis {
+            CountBasis::Objects => "exact counts",
+            CountBasis::Trees => "the counts of the trees that they were made of",
+            CountBasis::Estimates => "what samples estimated to be alive, no exact counts",
+            CountBasis::Samples => "groups of sampled objects only, no totals",
+        };
         let mut notes = vec![match walks {
-            0 => format!("{count} class histograms: exact counts, without objects, references and allocation sites."),
+            0 => format!("{count} class histograms: {what}, without objects, references and allocation sites."),
             _ => format!(
                 "{walks} walks over the heap, and {count} class histograms between them: exact counts, without objects, references \
                  and allocation sites."
@@ -366,6 +375,7 @@ mod tests {
         let counts = ClassCounts {
             moments: (0..moments).map(moment).collect(),
             classes: bytes.iter().enumerate().map(course).collect(),
+            ..ClassCounts::default()
         };
         let walk = |millis: u64, bytes| (millis, BTreeMap::from([(Arc::from("C0"), Amount { objects: 2, bytes })]));
         CountedCourses::of(&counts, (10, u64::MAX), vec![walk(25, 7), walk(10, 1000)], asked, &Progress::new())
@@ -402,6 +412,7 @@ mod tests {
             .map(of)
             .into(),
             course: vec![Amount::default(); 8],
+            basis: CountBasis::default(),
             heap: 1483,
         };
         let answers = all.answers();
@@ -442,6 +453,7 @@ mod tests {
             let counts = ClassCounts {
                 moments: (0..values.len()).map(moment).collect(),
                 classes: (0..3).map(course).filter(|c| !c.changes.is_empty()).collect(),
+                ..ClassCounts::default()
             };
             let given: Vec<WalkCounts> = walks
                 .iter()

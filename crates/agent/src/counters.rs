@@ -1,5 +1,5 @@
 //! What the VM's performance data says of its collector and of its last collection. What the data of a collector does not tell
-//! apart is unknown, never guessed.
+//! apart is unknown, never guessed. Where the VM keeps no such data, the options that are in force name the collector.
 
 use crate::perfdata::{PerfData, perf_files};
 use memory_city_wire::{CollectionKind, GcScope};
@@ -13,8 +13,22 @@ use std::path::{Path, PathBuf};
 pub const CLONES_AT_RISK: &str = "ZGC with generations may damage objects that are cloned while allocations are sampled (JDK-8383421; Java 21 \
      to 26, as far as known). Where that matters, record with another collector, such as -XX:+UseG1GC, or use `memory-city watch`";
 
+/// What is said instead where nobody knows whether the VM has that collector.
+pub const CLONES_UNKNOWN: &str = "which collector the VM has is not known, as it keeps no performance data and has no module jdk.management: ZGC with \
+     generations may damage objects that are cloned while allocations are sampled (JDK-8383421; Java 21 to 26, as far as known)";
+
 /// Versions of Java with that fault, as far as known.
 const CLONE_FAULT: std::ops::RangeInclusive<u32> = 21..=26;
+
+/// The number that a version begins with: 21 of `21.0.2`.
+fn feature_of(version: &str) -> Option<u32> {
+    version.split(['.', '-', '+']).next().and_then(|digits| digits.parse().ok())
+}
+
+/// Whether Java of this version damages clones where it has ZGC with generations.
+pub(crate) fn has_clone_fault(feature: Option<u32>) -> bool {
+    feature.is_some_and(|feature| CLONE_FAULT.contains(&feature))
+}
 
 /// The collectors that name their counters in a way of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,10 +69,30 @@ impl VmCollector {
         VmCollector { name, family }
     }
 
+    /// The collector by the options that are in force in a VM of this version of Java, as it prints them: `-XX:+UseG1GC ...`. `None` where
+    /// these name none that is known here.
+    pub(crate) fn of_flags(flags: &str, feature: Option<u32>) -> Option<VmCollector> {
+        let has = |flag: &str| flags.split_whitespace().any(|word| word == flag);
+        let named = |name: &str, family| VmCollector { name: Some(name.to_owned()), family };
+        if has("-XX:+UseZGC") {
+            let has_generations = match feature {
+                Some(..=20) => false,
+                // There they had to be asked for; then they could be refused.
+                Some(21 | 22) => has("-XX:+ZGenerational"),
+                _ => !has("-XX:-ZGenerational"),
+            };
+            return Some(named("ZGC", if has_generations { Family::GenerationalZ } else { Family::Z }));
+        }
+        if has("-XX:+UseShenandoahGC") {
+            return Some(named("Shenandoah", Family::Shenandoah));
+        }
+        let stops = ["G1", "Parallel", "Serial", "Epsilon"].into_iter().find(|name| has(&format!("-XX:+Use{name}GC")));
+        stops.map(|name| named(name, Family::StopsTheWorld))
+    }
+
     /// Whether a VM of this version may damage clones: [`CLONES_AT_RISK`].
     pub(crate) fn damages_clones(&self, version: &str) -> bool {
-        let feature = version.split(['.', '-', '+']).next().and_then(|digits| digits.parse().ok());
-        self.family == Family::GenerationalZ && feature.is_some_and(|feature| CLONE_FAULT.contains(&feature))
+        self.family == Family::GenerationalZ && has_clone_fault(feature_of(version))
     }
 
     /// What was collected, by which counters have gone on since the last look: young collections, full ones, and the third. Since then
@@ -116,6 +150,8 @@ pub(crate) struct GcCounters {
     file: Option<PathBuf>,
     /// How often each has collected.
     counted: [Option<i64>; 3],
+    /// The collector, where there is no data and somebody else has said which it is.
+    told: Option<VmCollector>,
 }
 
 impl GcCounters {
@@ -123,7 +159,7 @@ impl GcCounters {
     pub(crate) fn find() -> GcCounters {
         let own = std::process::id();
         let file = perf_files(Path::new("/tmp")).into_iter().find(|(pid, _)| *pid == own).map(|(_, file)| file);
-        let mut counters = GcCounters { file, counted: [None; 3] };
+        let mut counters = GcCounters { file, counted: [None; 3], told: None };
         counters.look(0);
         counters
     }
@@ -132,9 +168,21 @@ impl GcCounters {
         PerfData::read(self.file.as_deref()?)
     }
 
-    /// What the last of so many collections was, by what has been counted since the last look.
+    /// There is no data: this is the collector.
+    pub(crate) fn be_told(&mut self, collector: VmCollector) {
+        self.told = Some(collector);
+    }
+
+    /// What the last of so many collections was, by what has been counted since the last look. Without data it is known of some collectors
+    /// that the VM tells their pauses, and nothing else.
     pub(crate) fn look(&mut self, seen: usize) -> ToldCollection {
-        self.read().map_or_else(ToldCollection::default, |data| self.told(&data, seen))
+        match self.read() {
+            Some(data) => self.told(&data, seen),
+            None => {
+                let scope = self.told.as_ref().map(|collector| collector.scope([false; 3])).unwrap_or_default();
+                ToldCollection { scope, ..ToldCollection::default() }
+            }
+        }
     }
 
     fn told(&mut self, data: &PerfData, seen: usize) -> ToldCollection {
@@ -209,7 +257,7 @@ mod tests {
             (&generations, [1, 0, 3], "ZGC", CollectionKind::Unknown, GcScope::Pause, false),
             (&shenandoah, [0, 2, 0], "Shenandoah", CollectionKind::Unknown, GcScope::Pause, true),
         ] {
-            let mut followed = GcCounters { file: None, counted: [None; 3] };
+            let mut followed = GcCounters { file: None, counted: [None; 3], told: None };
             followed.told(&data(counters([0; 3]), "No GC", "No GC"), 0);
             let data = data(counters(after), "No GC", "System.gc()");
             let told = followed.told(&data, 2);
@@ -218,7 +266,7 @@ mod tests {
             assert_eq!(VmCollector::of(&data).name.as_deref(), Some(name));
             // Both counters for one collection: it was all of the heap.
             let kind = if after == [1, 1, 0] { CollectionKind::Major } else { kind };
-            let mut alone = GcCounters { file: None, counted: [None; 3] };
+            let mut alone = GcCounters { file: None, counted: [None; 3], told: None };
             alone.told(&self::data(counters([0; 3]), "No GC", "No GC"), 0);
             assert_eq!(alone.told(&data, 1).kind, kind, "{name} {after:?}");
         }
@@ -233,5 +281,36 @@ mod tests {
         }
         let one = VmCollector::of(&data([("", 0), ("", 0), ("Z concurrent cycle pauses", 0)], "", ""));
         assert!(!one.damages_clones("21.0.2"), "without generations there is nothing to take it for");
+    }
+
+    /// As VMs print the options that are in force, among others.
+    #[test]
+    fn options_name_the_collector_where_there_is_no_data() {
+        for (flags, version, name, at_risk, scope) in [
+            ("-XX:+UseZGC", "17", "ZGC", false, GcScope::Pause),
+            ("-XX:+UseZGC", "21", "ZGC", false, GcScope::Pause),
+            ("-XX:+UseZGC -XX:+ZGenerational", "21", "ZGC", true, GcScope::Pause),
+            ("-XX:+UseZGC", "23", "ZGC", true, GcScope::Pause),
+            ("-XX:+UseZGC -XX:-ZGenerational", "23", "ZGC", false, GcScope::Pause),
+            ("-XX:+UseZGC", "25", "ZGC", true, GcScope::Pause),
+            ("-XX:+UseZGC", "27", "ZGC", false, GcScope::Pause),
+            ("-XX:+UseShenandoahGC", "25", "Shenandoah", false, GcScope::Pause),
+            ("-XX:+UseG1GC", "25", "G1", false, GcScope::Whole),
+            ("-XX:-UseG1GC -XX:+UseSerialGC", "25", "Serial", false, GcScope::Whole),
+            ("-XX:+UseParallelGC", "17", "Parallel", false, GcScope::Whole),
+        ] {
+            let flags = format!("-XX:CICompilerCount=2 {flags} -XX:+UseNUMA\n");
+            let collector = VmCollector::of_flags(&flags, feature_of(version)).expect(name);
+            assert_eq!(
+                (collector.name.as_deref(), collector.damages_clones(version)),
+                (Some(name), at_risk),
+                "{flags}"
+            );
+            let mut counters = GcCounters { file: None, counted: [None; 3], told: None };
+            counters.be_told(collector);
+            let told = counters.look(1);
+            assert_eq!((told.kind, told.scope, told.cause), (CollectionKind::Unknown, scope, None), "{flags}");
+        }
+        assert_eq!(VmCollector::of_flags("-XX:+UseNUMA", Some(25)), None);
     }
 }

@@ -39,7 +39,7 @@ mod walk;
 mod worker;
 
 pub use callbacks::PROGRAM_ENDED;
-pub use counters::CLONES_AT_RISK;
+pub use counters::{CLONES_AT_RISK, CLONES_UNKNOWN};
 pub use histogram::{PART_OF_SHARE, histogram_rows};
 pub use jvmti::{CAPABILITIES, EVENTS, FUNCTIONS, IDENTITY_CAPABILITIES};
 pub use options::{

@@ -2,10 +2,11 @@
 
 use super::{Worker, wrong};
 use crate::callbacks::told;
-use crate::counters::{CLONES_AT_RISK, VmCollector};
+use crate::counters::{CLONES_AT_RISK, CLONES_UNKNOWN, VmCollector, has_clone_fault};
 use crate::folder::AgentStatus;
 use crate::identity::NumberedObjects;
 use crate::options::SamplingMode;
+use crate::perfdata::PerfData;
 use crate::recording::{AgentRecording, events_on};
 use crate::sampling::FRAMES;
 use memory_city_wire::{ChunkKind, LossReason};
@@ -27,6 +28,11 @@ fn property_of(recording: &AgentRecording, name: &CStr) -> Option<String> {
 /// The version of the language, from 11 on: `17`.
 pub(super) fn java_version(recording: &AgentRecording) -> Option<u32> {
     property_of(recording, c"java.vm.specification.version")?.parse().ok()
+}
+
+/// The main class or the jar of a command line.
+fn first_word(command: &str) -> String {
+    command.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// What had found no room in the tables of names when that was written last.
@@ -76,33 +82,70 @@ impl Worker<'_> {
             ("vm.name", c"java.vm.name"),
             ("vm.version", c"java.vm.version"),
             ("vm.vendor", c"java.vm.vendor"),
-            ("java.version", c"java.version"),
         ] {
             facts.extend(property_of(self.recording, property).map(|value| (key, value)));
         }
+        // The VM does not give away `java.version`, which is the class library's: its own version begins with that, `17.0.13+11-LTS`.
+        let of_vm = property_of(self.recording, c"java.vm.version");
+        let whole = of_vm.and_then(|version| Some(version.split('+').next()?.to_owned()));
+        let whole = whole.filter(|version| version.starts_with(|first: char| first.is_ascii_digit()));
+        let version = whole.or_else(|| java_version(self.recording).map(|version| version.to_string()));
+        facts.extend(version.map(|version| ("java.version", version)));
         facts
     }
 
     /// The VM tells its program only when that has begun. Of the command line only the first word: others may be secrets.
     pub(super) fn name_program(&mut self) -> Result<(), String> {
-        if !self.named
-            && let Some(data) = self.machine.read()
-            && let Some(program) = data.text("sun.rt.javaCommand")
-        {
-            self.named = true;
-            let program = program.split(' ').next().unwrap_or_default().to_owned();
-            let mut facts = vec![("process.command", program)];
-            let collector = VmCollector::of(&data);
-            facts.extend(collector.name.clone().map(|name| ("vm.collector", name)));
-            let started = data.number("sun.rt.createVmBeginTime").filter(|millis| *millis > 0);
-            facts.extend(started.map(|millis| ("vm.started", millis.to_string())));
-            self.sink()?.run(&facts).map_err(wrong)?;
-            let version = data.text("java.property.java.version").unwrap_or_default();
-            if collector.damages_clones(&version) {
-                self.clones_at_risk = true;
-                let now = self.recording.now();
-                self.sink()?.setting(now, "vm", CLONES_AT_RISK.into());
+        if self.named {
+            return Ok(());
+        }
+        match self.machine.read() {
+            Some(data) => self.name_by_data(&data),
+            None => self.name_without_data(),
+        }
+    }
+
+    /// By what the VM keeps for its tools.
+    fn name_by_data(&mut self, data: &PerfData) -> Result<(), String> {
+        let Some(program) = data.text("sun.rt.javaCommand") else { return Ok(()) };
+        self.named = true;
+        let collector = VmCollector::of(data);
+        let mut facts = vec![("process.command", first_word(&program))];
+        facts.extend(collector.name.clone().map(|name| ("vm.collector", name)));
+        let started = data.number("sun.rt.createVmBeginTime").filter(|millis| *millis > 0);
+        facts.extend(started.map(|millis| ("vm.started", millis.to_string())));
+        self.sink()?.run(&facts).map_err(wrong)?;
+        let version = data.text("java.property.java.version").unwrap_or_default();
+        self.clones_at_risk = collector.damages_clones(&version);
+        self.tell_of_clones(self.clones_at_risk.then_some(CLONES_AT_RISK))
+    }
+
+    /// By what the VM answers, where it keeps nothing for its tools (`-XX:-UsePerfData`, `-XX:+PerfDisableSharedMem`). At once, as collections
+    /// that the VM tells are called by the collector: pauses with some, whole ones with others.
+    fn name_without_data(&mut self) -> Result<(), String> {
+        self.named = true;
+        let version = java_version(self.recording);
+        let flags = self.jni.diagnose(c"VM.flags").unwrap_or_default();
+        let collector = VmCollector::of_flags(&flags, version);
+        let program = property_of(self.recording, c"sun.java.command").map(|program| first_word(&program));
+        let mut facts: Vec<_> = program.map(|program| ("process.command", program)).into_iter().collect();
+        facts.extend(collector.as_ref().and_then(|of| of.name.clone()).map(|name| ("vm.collector", name)));
+        self.sink()?.run(&facts).map_err(wrong)?;
+        let said = match collector {
+            Some(collector) => {
+                self.clones_at_risk = collector.damages_clones(&version.unwrap_or(0).to_string());
+                self.machine.be_told(collector);
+                self.clones_at_risk.then_some(CLONES_AT_RISK)
             }
+            None => has_clone_fault(version).then_some(CLONES_UNKNOWN),
+        };
+        self.tell_of_clones(said)
+    }
+
+    fn tell_of_clones(&mut self, said: Option<&str>) -> Result<(), String> {
+        if let Some(said) = said {
+            let now = self.recording.now();
+            self.sink()?.setting(now, "vm", said.into());
         }
         Ok(())
     }

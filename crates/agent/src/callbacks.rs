@@ -70,6 +70,7 @@ unsafe fn options(options: *const c_char) -> Result<AgentOptions, String> {
 extern "C" fn Agent_OnLoad(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c_void) -> jint {
     guarded("loading", || {
         quiet_panics();
+        fault::point("load");
         // SAFETY: the VM gives a text or null.
         let options = runs_on_glibc().and_then(|()| unsafe { options(text) });
         let begun = options.and_then(|options| {
@@ -92,6 +93,7 @@ extern "C" fn Agent_OnLoad(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c
 extern "C" fn Agent_OnAttach(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c_void) -> jint {
     let result = guarded("attaching", || {
         quiet_panics();
+        fault::point("attach");
         // SAFETY: the VM gives a text or null.
         let options = runs_on_glibc().and_then(|()| unsafe { options(text) }).map_err(|why| (why, None))?;
         if options.stop {
@@ -122,7 +124,10 @@ fn tell_who_waits(folder: &Path, why: &str) -> bool {
 /// Called when the program has ended and the VM is about to go.
 #[unsafe(no_mangle)]
 extern "C" fn Agent_OnUnload(_vm: *mut JavaVM) {
-    guarded("unloading", || wait_at_end(AT_UNLOADING));
+    guarded("unloading", || {
+        fault::point("unload");
+        wait_at_end(AT_UNLOADING);
+    });
 }
 
 /// Where libraries stand in for what musl lacks, this one can be loaded there: it must not begin.

@@ -12,11 +12,16 @@
 //! next walk if it lives. The VM also tags the gaps that it fills in the heap: what is made there later takes over the number of a gap,
 //! which nothing has referred to, so that no object is ever taken for another.
 
+use crate::fault;
+use crate::folder::WalkNumber;
 use crate::jvmti::{self, Capabilities, HeapCallbacks, IDENTITY_CAPABILITIES, JvmtiEnv};
 use crate::recording::AgentRecording;
 use crate::vm::{Jni, Vm, Weak};
 use jni_sys::{jint, jlong, jobject};
+use std::any::Any;
 use std::ffi::c_void;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::null_mut;
 
 /// The tag of classes whose objects are no objects of the program: the VM fills gaps with them.
@@ -61,23 +66,77 @@ struct TaggingStop {
     tag: jlong,
     found: u64,
     most: u64,
+    /// What went wrong in it, to go on with where that may leave a function.
+    fault: Option<Box<dyn Any + Send>>,
 }
 
-/// An object without a tag, as the VM meets it. Nothing may be called here, and nothing here can panic.
-unsafe extern "C" fn visit(class_tag: jlong, _size: jlong, tag: *mut jlong, _length: jint, stop: *mut c_void) -> jint {
-    // SAFETY: the VM hands back what `IterateThroughHeap` was given, and a tag to write to; it calls from one thread.
-    unsafe {
-        let stop = &mut *stop.cast::<TaggingStop>();
+impl TaggingStop {
+    /// An object without a tag, of a class with this one: the tag that it gets, 0 for none; or that these are enough.
+    fn meet(&mut self, class_tag: jlong) -> ControlFlow<(), jlong> {
+        fault::point("visit");
         if class_tag == FILLER {
-            return 0;
+            return ControlFlow::Continue(0);
         }
-        stop.found += 1;
-        if stop.found > stop.most {
-            return jvmti::VISIT_ABORT;
+        self.found += 1;
+        if self.found > self.most {
+            return ControlFlow::Break(());
         }
-        *tag = if class_tag == CLASS { -stop.tag } else { stop.tag };
+        ControlFlow::Continue(if class_tag == CLASS { -self.tag } else { self.tag })
     }
-    0
+}
+
+/// An object without a tag, as the VM meets it. Nothing may be called here. A panic ends the stop: it is of the recorder's own thread, which
+/// goes on with it when the VM has returned. Catching it takes a nanosecond or two where there is none, beside the 500 of the tag.
+unsafe extern "C" fn visit(class_tag: jlong, _size: jlong, tag: *mut jlong, _length: jint, stop: *mut c_void) -> jint {
+    // SAFETY: the VM hands back what `IterateThroughHeap` was given, a stop that lives for that call and that nobody else uses meanwhile; it
+    // calls from one thread.
+    let stop = unsafe { &mut *stop.cast::<TaggingStop>() };
+    match catch_unwind(AssertUnwindSafe(|| stop.meet(class_tag))) {
+        Ok(ControlFlow::Continue(0)) => 0,
+        Ok(ControlFlow::Continue(new)) => {
+            // SAFETY: the VM gives a place to write the tag of this object to.
+            unsafe { *tag = new };
+            0
+        }
+        Ok(ControlFlow::Break(())) => jvmti::VISIT_ABORT,
+        Err(fault) => {
+            stop.fault = Some(fault);
+            jvmti::VISIT_ABORT
+        }
+    }
+}
+
+/// Numbered objects, each held by a global reference until it is let go of with all others, also where a fault ends the walk: what is held never
+/// dies.
+pub(crate) struct HeldObjects {
+    jni: Jni,
+    held: Vec<(NumberedObject, jobject)>,
+}
+
+impl HeldObjects {
+    pub(crate) fn new(jni: Jni) -> HeldObjects {
+        HeldObjects { jni, held: Vec::new() }
+    }
+
+    /// Where they are in the dump, by their handles, which stay good until all are let go of.
+    pub(crate) fn numbers(&self) -> Vec<WalkNumber> {
+        let number = |(of, global): &(NumberedObject, jobject)| WalkNumber::new(of.number, *global as u64, of.is_class);
+        self.held.iter().map(number).collect()
+    }
+
+    /// Lets go of all of them.
+    fn release(&mut self) {
+        for (_, global) in self.held.drain(..) {
+            // SAFETY: made by `Jni::keep`, and drained: let go of once.
+            unsafe { self.jni.release(global) };
+        }
+    }
+}
+
+impl Drop for HeldObjects {
+    fn drop(&mut self) {
+        self.release();
+    }
 }
 
 impl NumberedObjects {
@@ -141,29 +200,27 @@ impl NumberedObjects {
     /// Numbers what is new and holds all that is numbered; the second result is for how long that stopped the program, nanoseconds.
     /// Nothing, where there are too many objects or the VM fails: [`NumberedObjects::why_not`] says why.
     ///
-    /// What is held must be released. Best right after a collection: garbage gets numbers too.
-    pub(crate) fn hold(&mut self, recording: &AgentRecording, jni: Jni) -> (Vec<(NumberedObject, jobject)>, u64) {
-        let (mut held, mut stopped) = (Vec::with_capacity(self.known.len()), 0);
-        let known = self.known.len();
+    /// Best right after a collection: garbage gets numbers too.
+    pub(crate) fn hold(&mut self, recording: &AgentRecording, jni: Jni) -> (HeldObjects, u64) {
+        let (mut all, mut stopped) = (HeldObjects::new(jni), 0);
+        let (held, known) = (&mut all.held, self.known.len());
+        held.reserve(known);
         // At once, before the program has made garbage again; then the others; and then what has been made meanwhile.
-        let mut result = self.number_new(recording, jni, None, &mut held, &mut stopped);
+        let mut result = self.number_new(recording, jni, None, held, &mut stopped);
         if result.is_ok() {
-            result = self.keep_known(known, jni, &mut held);
+            result = self.keep_known(known, jni, held);
         }
         if result.is_ok() && held.len() > self.most as usize {
             result = Err(format!("there are more than {} objects", self.most));
         }
         if result.is_ok() && stopped < QUICK {
-            result = self.number_new(recording, jni, Some(MOST_LATE), &mut held, &mut stopped);
+            result = self.number_new(recording, jni, Some(MOST_LATE), held, &mut stopped);
         }
         if let Err(why) = result {
             self.why_not.get_or_insert(why);
-            for (_, global) in held.drain(..) {
-                // SAFETY: made above.
-                unsafe { jni.release(global) };
-            }
+            all.release();
         }
-        (held, stopped)
+        (all, stopped)
     }
 
     /// Holds what is alive of the first so many that have a number, and forgets the others of them.
@@ -281,7 +338,7 @@ impl NumberedObjects {
 
     /// Tags at most so many of what has no tag; the result is one more where there are more.
     fn tag_new(&mut self, most: u64) -> Result<u64, String> {
-        let mut stop = TaggingStop { tag: self.stops, found: 0, most };
+        let mut stop = TaggingStop { tag: self.stops, found: 0, most, fault: None };
         let callbacks = HeapCallbacks::iterating(visit);
         // SAFETY: the environment lives until `end`; callbacks and what they write to live for the call.
         let error = unsafe {
@@ -292,6 +349,9 @@ impl NumberedObjects {
                 (&raw mut stop).cast(),
             )
         };
+        if let Some(fault) = stop.fault {
+            resume_unwind(fault);
+        }
         match error {
             0 => Ok(stop.found),
             error => Err(format!("the VM does not walk over its heap (JVMTI error {error})")),

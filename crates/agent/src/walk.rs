@@ -6,7 +6,7 @@
 //! handles, and so tell where each followed sample is.
 
 use crate::folder::{RecorderLock, WalkNote, WalkNumber};
-use crate::identity::{NumberedObject, NumberedObjects};
+use crate::identity::{HeldObjects, NumberedObjects};
 use crate::live::Followed;
 use crate::place::DumpPlace;
 use crate::recording::AgentRecording;
@@ -347,7 +347,7 @@ pub(crate) fn walk(
     let mut samples = HeldSamples::new(recording, jni);
     samples.hold_all();
     // Last, so that little is made between this and the dump.
-    let (numbered, stopped) = identities.map(|all| all.hold(recording, jni)).unwrap_or_default();
+    let (numbered, stopped) = identities.map_or_else(|| (HeldObjects::new(jni), 0), |all| all.hold(recording, jni));
     samples.hold_all();
     // That has stopped the program too.
     let start = recording.now().saturating_sub(stopped);
@@ -363,14 +363,8 @@ pub(crate) fn walk(
         // SAFETY: made above, and used no more.
         unsafe { jni.drop_local(class) };
     }
-    let numbered_at = |(numbered, global): &(NumberedObject, jobject)| {
-        WalkNumber::new(numbered.number, *global as u64, numbered.is_class)
-    };
-    let numbers: Vec<WalkNumber> = numbered.iter().map(numbered_at).collect();
-    for (_, global) in numbered {
-        // SAFETY: made above.
-        unsafe { jni.release(global) };
-    }
+    let numbers = numbered.numbers();
+    drop(numbered);
     drop(samples);
     let noted = dumped.map_err(str::to_owned).and_then(|()| {
         if !numbers.is_empty() {

@@ -6,7 +6,7 @@ mod common;
 
 use common::{Trace, agent, library, load, load_from, wait_until, with_jdks};
 use memory_city_agent::folder::{AgentStatus, RecorderLock, WalkNote};
-use memory_city_agent::{AgentOptions, SamplingMode};
+use memory_city_agent::{AgentOptions, PROGRAM_ENDED, SamplingMode};
 use memory_city_testing::jvm::{self, Jdk, PATIENCE, Program};
 use std::io::BufRead;
 use std::path::Path;
@@ -25,43 +25,85 @@ fn a_fault_ends_the_recording_and_not_the_program() {
             "collection-start:1",
             "collection-end:2",
             "worker:3",
+            "histogram:1",
+            "visit:1000",
+            "load:1",
             "start:1",
             "end:1",
+            "unload:1",
         ] {
             let folder = temporary.join(fault.replace(':', "-"));
             let sampling = SamplingMode::Every(1 << 10);
-            let options = AgentOptions { folder: folder.clone(), sampling, ..AgentOptions::default() };
+            let mut options = AgentOptions { folder: folder.clone(), sampling, ..AgentOptions::default() };
+            let is_visit = fault.starts_with("visit");
+            // Objects are only visited where somebody takes walks.
+            let _lock = is_visit.then(|| {
+                std::fs::create_dir(&folder).expect("made");
+                RecorderLock::take(&folder).expect("the lock")
+            });
+            if is_visit {
+                (options.identity, options.walks) = (1_000_000, 100);
+            }
+            // What is at the beginning and at the end of all takes no longer where there is little between.
+            let rounds = if fault.contains("load") { "30000" } else { "300000" };
             let mut command = jdk.tool("java");
             command.env("MEMORY_CITY_FAULT", fault);
-            command.args(["-Xmx100m", &agent(&options), "-cp", class_path, "Counted", "300000"]);
+            command.args(["-Xmx100m", &agent(&options), "-cp", class_path, "Counted", rounds]);
             let printed = jvm::output(&mut command);
-            assert!(printed.contains("done 300000"), "{fault}: {printed}");
+            assert!(printed.contains(&format!("done {rounds}")), "{fault}: {printed}");
             let said: Vec<&str> = printed.lines().filter(|l| l.contains("memory-city")).collect();
             assert!(
                 matches!(said[..], [line] if line.contains("recording has stopped: a fault")),
                 "{fault}: {printed}"
             );
             assert!(!printed.contains("panicked"), "{fault}: {printed}");
-            if fault == "start:1" {
+            if ["load:1", "start:1"].contains(&fault) {
                 // Nothing had begun.
+                assert!(fault == "start:1" || !folder.exists(), "{fault}");
                 continue;
             }
             let trace = Trace::read(&folder);
             let samples = trace.samples.len();
             jvm::say(&format!("  {fault}: {samples} samples, {}", said[0]));
             assert_eq!(trace.damaged, 0, "{fault}");
-            let at_once = fault == "sample:1" || fault == "worker:3";
+            // The recorder's own thread.
+            let is_own = ["worker", "histogram", "visit"].iter().any(|place| fault.starts_with(place));
+            let at_once = fault == "sample:1" || fault == "worker:3" || is_visit;
             assert!(at_once || samples > 1000, "{fault}: {samples} samples");
             if let [end] = &trace.ends[..] {
                 assert_eq!(end.samples as usize, samples, "{fault}");
+                assert_eq!(end.reason == PROGRAM_ENDED, fault == "unload:1", "{fault}: {}", end.reason);
             } else {
                 // The thread that writes has failed itself. What it had not written is counted all the same, and no event is left on.
-                assert_eq!(fault, "worker:3");
+                assert!(is_own, "{fault}");
                 let status = AgentStatus::read(&folder).expect("its last words");
                 let seen = (status.samples - status.lost, status.events_on);
                 assert_eq!(seen, (samples as u64, 0), "{status:?}");
             }
         }
+    });
+}
+
+/// A fault while the library is loaded into a program that runs is one line of that program, and a number for whoever attaches.
+#[test]
+fn a_fault_while_attaching_leaves_the_program_as_it_was() {
+    with_jdks("a_fault_while_attaching", |jdk, class_path, temporary| {
+        let [printed, said] = ["printed", "said"].map(|name| temporary.join(name));
+        let [out, err] = [&printed, &said].map(|path| std::fs::File::create(path).expect("a file"));
+        let mut command = jdk.tool("java");
+        command.env("MEMORY_CITY_FAULT", "attach:1").args(["-Xmx300m", "-XX:+EnableDynamicAgentLoading"]);
+        command.args(["-cp", class_path, "Leaky", "4000"]);
+        let mut child = command.stdout(out).stderr(err).spawn().expect("java runs");
+        let has_said = |what: &str| std::fs::read_to_string(&printed).is_ok_and(|text| text.contains(what));
+        wait_until("the program", || has_said("ready"));
+        let folder = temporary.join("trace");
+        let answer = load(jdk, child.id(), &AgentOptions { folder: folder.clone(), ..AgentOptions::default() });
+        assert!(answer.contains("return code: 2") && !folder.exists(), "{answer}");
+        assert!(child.wait().expect("a status").success() && has_said("done"), "the program goes on");
+        let said = std::fs::read_to_string(&said).expect("what it said");
+        let ours: Vec<&str> = said.lines().filter(|line| line.contains("memory-city")).collect();
+        let what = "recording has stopped: a fault of the recorder in attaching";
+        assert!(matches!(ours[..], [line] if line.contains(what)), "{said}");
     });
 }
 
@@ -308,18 +350,98 @@ impl AllocatedTold {
 /// allocated is freed, and there is no weak reference, no thread and no open file of ours.
 #[test]
 fn a_program_that_was_left_has_nothing_of_ours() {
-    const TIMES: usize = 20;
     with_jdks("a_program_that_was_left", |jdk, class_path, temporary| {
+        left(jdk, &["-XX:+UseSerialGC"], class_path, temporary, 20);
+    });
+}
+
+/// Under each of them: `make recorder-test`.
+#[test]
+#[ignore = "takes some minutes: `make recorder-test`"]
+fn a_program_that_was_left_has_nothing_of_ours_under_every_collector() {
+    with_jdks("a_program_that_was_left_under_every_collector", |jdk, class_path, temporary| {
+        for (number, flags) in jdk.collectors().iter().enumerate() {
+            jvm::say(&format!("  {flags:?}"));
+            let folder = temporary.join(format!("left-{number}"));
+            std::fs::create_dir(&folder).expect("made");
+            left(jdk, flags, class_path, &folder, 12);
+        }
+    });
+}
+
+fn left(jdk: &Jdk, collector: &[&str], class_path: &str, temporary: &Path, times: usize) {
+    let Some(told) = AllocatedTold::compile(temporary) else { return };
+    let (flags, told_flag) = (["-Xmx100m", "-XX:TieredStopAtLevel=1"], told.agent());
+    let flags = [&flags[..], collector, &["-XX:+EnableDynamicAgentLoading", &told_flag]].concat();
+    let program = Program::start_with(jdk, &flags, class_path, "Busy", &["2"]);
+    let mut states: Vec<LeftProgram> = Vec::new();
+    let mut least_held = u64::MAX;
+    for time in 0..=times {
+        // The first two leave what the VM makes for whoever attaches.
+        if [2, times].contains(&time) {
+            states.push(LeftProgram::of(jdk, program.pid, &told));
+        }
+        if time == times {
+            break;
+        }
+        let folder = temporary.join(time.to_string());
+        std::fs::create_dir(&folder).expect("made");
+        let _lock = RecorderLock::take(&folder).expect("the lock");
+        let sampling = SamplingMode::Every(1 << 9);
+        let options =
+            AgentOptions { folder: folder.clone(), sampling, walks: 0, histograms: 0, ..AgentOptions::default() };
+        let before = told.now();
+        assert!(load(jdk, program.pid, &options).contains("return code: 0"));
+        wait_until("sampling", || AgentStatus::read(&folder).is_some_and(|s| s.samples > 20_000));
+        least_held = least_held.min(told.now().saturating_sub(before));
+        leave(jdk, &program, options);
+    }
+    assert!(least_held > 4 << 20, "there was something to free");
+    nothing_is_left(jdk, &states, least_held, times - 2);
+}
+
+/// Ends a recording of a program that goes on; its trace is gone then.
+fn leave(jdk: &Jdk, program: &Program, options: AgentOptions) {
+    let folder = options.folder.clone();
+    assert!(load(jdk, program.pid, &AgentOptions { stop: true, ..options }).contains("return code: 0"));
+    let status = AgentStatus::read(&folder).expect("its last words");
+    assert_eq!((status.events_on, &*status.ended), (0, "recording was ended from outside"));
+    std::fs::remove_dir_all(&folder).expect("the trace");
+}
+
+/// Between two states so many recordings have come and gone, each of which held so much.
+fn nothing_is_left(jdk: &Jdk, states: &[LeftProgram], held: u64, times: usize) {
+    let [first, last] = states else { panic!("two states") };
+    jvm::say(&format!("  JDK {}: at least {held} bytes held each time; left: {first:?}, {last:?}", jdk.version));
+    // Whatever is kept of a recording is more than a part in a hundred of what it held.
+    let more = last.allocated.saturating_sub(first.allocated);
+    assert!(more < held / 100 * times as u64, "{more} bytes more");
+    assert_eq!((last.weak, last.files), (first.weak, first.files), "weak references, open files");
+    assert_eq!((last.threads, last.mapped), (0, 0), "threads and mappings of ours");
+}
+
+/// The same where all objects had numbers, and walk after walk was taken: that holds most.
+#[test]
+fn a_program_that_was_walked_and_left_has_nothing_of_ours() {
+    const OBJECTS: u64 = 200_000;
+    const TIMES: usize = 4;
+    with_jdks("a_program_that_was_walked_and_left", |jdk, class_path, temporary| {
         let Some(told) = AllocatedTold::compile(temporary) else { return };
-        let (flags, told_flag) = (["-Xmx100m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"], told.agent());
+        let (flags, told_flag) = (["-Xmx200m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"], told.agent());
         let flags = [&flags[..], &["-XX:+EnableDynamicAgentLoading", &told_flag]].concat();
-        let program = Program::start_with(jdk, &flags, class_path, "Busy", &["2"]);
+        let objects = OBJECTS.to_string();
+        let program = Program::start_with(jdk, &flags, class_path, "Busy", &["1", "60000", &objects]);
         let mut states: Vec<LeftProgram> = Vec::new();
         let mut least_held = u64::MAX;
         for time in 0..=TIMES {
-            // The first two leave what the VM makes for whoever attaches.
+            // What an environment had that was given back, such as its tags, the VM frees at a collection behind that.
+            for _ in 0..2 {
+                jvm::output(jdk.tool("jcmd").arg(program.pid.to_string()).arg("GC.run"));
+            }
+            let state = LeftProgram::of(jdk, program.pid, &told);
+            let before = state.allocated;
             if [2, TIMES].contains(&time) {
-                states.push(LeftProgram::of(jdk, program.pid, &told));
+                states.push(state);
             }
             if time == TIMES {
                 break;
@@ -327,29 +449,32 @@ fn a_program_that_was_left_has_nothing_of_ours() {
             let folder = temporary.join(time.to_string());
             std::fs::create_dir(&folder).expect("made");
             let _lock = RecorderLock::take(&folder).expect("the lock");
-            let sampling = SamplingMode::Every(1 << 9);
-            let options =
-                AgentOptions { folder: folder.clone(), sampling, walks: 0, histograms: 0, ..AgentOptions::default() };
-            let before = told.now();
+            let options = AgentOptions {
+                folder: folder.clone(),
+                identity: 4 * OBJECTS as u32,
+                walks: 100,
+                duty: 1,
+                ..AgentOptions::default()
+            };
             assert!(load(jdk, program.pid, &options).contains("return code: 0"));
-            wait_until("sampling", || AgentStatus::read(&folder).is_some_and(|s| s.samples > 20_000));
-            least_held = least_held.min(told.now().saturating_sub(before));
-            assert!(load(jdk, program.pid, &AgentOptions { stop: true, ..options }).contains("return code: 0"));
-            let status = AgentStatus::read(&folder).expect("its last words");
-            assert_eq!((status.events_on, &*status.ended), (0, "recording was ended from outside"));
-            std::fs::remove_dir_all(&folder).expect("the trace");
+            for number in 1..=2 {
+                wait_until("a walk", || WalkNote::waiting(&folder).contains(&number));
+                wait_until("its status", || AgentStatus::read(&folder).is_some_and(|s| s.numbered > OBJECTS));
+                least_held = least_held.min(told.now().saturating_sub(before));
+                // The note goes last: then there may be another one.
+                for path in [
+                    WalkNote::numbers(&folder, number),
+                    WalkNote::dump(&folder, number),
+                    WalkNote::file(&folder, number),
+                ] {
+                    std::fs::remove_file(path).expect("what a walk leaves");
+                }
+            }
+            leave(jdk, &program, options);
         }
-        let [first, last] = &states[..] else { panic!("two states") };
-        jvm::say(&format!(
-            "  JDK {}: at least {least_held} bytes held each time; left: {first:?}, {last:?}",
-            jdk.version
-        ));
-        assert!(least_held > 4 << 20, "there was something to free");
-        // Whatever is kept of a recording is more than a part in a hundred of what it held.
-        let more = last.allocated.saturating_sub(first.allocated);
-        assert!(more < least_held / 100 * (TIMES as u64 - 2), "{more} bytes more");
-        assert_eq!((last.weak, last.files), (first.weak, first.files), "weak references, open files");
-        assert_eq!((last.threads, last.mapped), (0, 0), "threads and mappings of ours");
+        // A weak reference for each object, and what finds it.
+        assert!(least_held > 16 * OBJECTS, "there was something to free");
+        nothing_is_left(jdk, &states, least_held, TIMES - 2);
     });
 }
 

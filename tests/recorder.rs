@@ -659,8 +659,19 @@ fn a_recording_says_where_it_goes_and_what_it_lacks() {
         let expected =
             format!("Recording process {pid} into {output}: for 2s, until Ctrl+C, or until the program ends");
         assert_eq!(first_line(&said), expected);
-        assert!(!said.contains("a warning on its standard error"), "agents are allowed there: {said}");
+        let warning = "The program has a warning on its standard error now";
+        assert!(!said.contains(warning), "agents are allowed there: {said}");
+        // Where nobody has said what is to be with them, newer ones write a warning, and whoever attaches is told of it.
+        let other = Program::start(jdk, &["-Xmx100m"], class_path, "Resting");
+        let output = temporary.join("warned").to_string_lossy().into_owned();
+        let words = ["attach", &other.pid.to_string(), "--no-walks", "--for", "100ms", "-o", &output];
+        let told = text(&finish(&mut memory_city(&words)).stderr);
+        assert!(told.contains("and the program goes on."), "{told}");
+        assert_eq!(told.contains(warning), jdk.version >= 21, "JDK {}: {told}", jdk.version);
         assert!(!has_walks(&folder, 2) || !said.contains("this recording has one"), "{said}");
+        // What an older one does not let anybody see at first is said.
+        let (sites, _) = of_trace(&["analyse", "sites"], &folder);
+        assert_eq!(sites.contains("up to 512 KB were not seen"), jdk.version < 18, "JDK {}: {sites}", jdk.version);
         // Who comes second learns why it may not, and leaves nothing; a terminal that closes ends the first in order.
         let (first, second) = (temporary.join("first"), temporary.join("second"));
         let mut command = memory_city(&["attach", &pid, "--walk-every", "10m", "-o", &first.to_string_lossy()]);
@@ -787,6 +798,36 @@ fn walks_go_to_a_live_city_that_may_stand_still() {
             text(&done.stderr)
         );
         assert!(!Path::new(&output).exists());
+    });
+}
+
+/// `--live` alone finds the city that listens where cities do by default: no window is opened for it.
+#[test]
+fn walks_go_to_the_city_that_is_there() {
+    with_jdk("walks_go_to_the_city_that_is_there", |jdk, class_path, temporary| {
+        if let Err(why) = std::net::TcpListener::bind(memory_city_live::DEFAULT_ADDRESS) {
+            return jvm::say(&format!("  {} is taken: {why}", memory_city_live::DEFAULT_ADDRESS));
+        }
+        let said = temporary.join("said");
+        let file = std::fs::File::create(&said).expect("a file");
+        let serve = memory_city(&["serve"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file).spawn();
+        let mut serve = serve.expect("it runs");
+        let mut printed = std::io::BufReader::new(serve.stdout.take().expect("its output"));
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut printed, &mut line).expect("where it listens");
+        assert!(line.contains(memory_city_live::DEFAULT_ADDRESS), "{line}");
+        let (folder, java) = (temporary.join("trace"), java(jdk));
+        let output = folder.to_string_lossy();
+        let words = ["record", "-o", &output, "--live", "--walk-every", "500ms", "--walk-share", "50", "--", &java];
+        let program = ["-Xmx300m", "-Xmn20m", "-cp", class_path, "Leaks", "persons", "4000"];
+        let done = finish(&mut memory_city(&[&words[..], &program].concat()));
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        wait_until("walks", || {
+            let said = std::fs::read_to_string(&said).unwrap_or_default();
+            said.lines().any(|line| line.starts_with("Leaks, recorded") && line.contains(" groups"))
+        });
+        serve.kill().expect("killed");
+        serve.wait().expect("a status");
     });
 }
 

@@ -104,6 +104,20 @@ fn the_engine_knows_no_window() {
     }
 }
 
+/// A fault of the recorder is caught wherever the VM calls it, which takes panics that unwind: also in what is shipped.
+#[test]
+fn panics_unwind_in_every_profile() {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
+    let is_said = |text: &str| text.lines().any(|line| line.trim_start().starts_with("panic") && line.contains('='));
+    assert!(manifest.contains("[profile.release]") && !is_said(&manifest), "a profile says what panics do");
+    assert!(is_said("[profile.release]\npanic = \"abort\""));
+    // What cargo reads besides.
+    for name in [".cargo/config.toml", ".cargo/config"] {
+        let text = std::fs::read_to_string(root().join(name)).unwrap_or_default();
+        assert!(!is_said(&text) && !text.contains("panic="), "{name}");
+    }
+}
+
 /// One concept, one name: no two types of the program are called the same. (Test support has names of its own.)
 #[test]
 fn type_names_are_unique() {

@@ -12,12 +12,19 @@ public final class Leaky {
         }
     }
 
+    static final class Holder {
+        long secretOfObject = java.nio.ByteBuffer.wrap("zq-objec".getBytes()).getLong();
+    }
+
     static final List<Session> SESSIONS = new ArrayList<>();
     static final String SECRET = new String("zq-secret-" + "that-nobody-may-read-4711");
     static final byte[] SECRET_BYTES = "zq-bytes-of-a-password-0815".getBytes();
     static final char[] SECRET_CHARS = ("zq-characters-" + "of-a-key").toCharArray();
     /** Eight characters. */
     static final long[] SECRET_NUMBERS = {java.nio.ByteBuffer.wrap("zq-number".getBytes()).getLong()};
+    /** Eight characters in a field of a class, and in one of an object. */
+    static long secretOfClass = java.nio.ByteBuffer.wrap("zq-class".getBytes()).getLong();
+    static final Holder HOLDER = new Holder();
     static long sum;
 
     static void login(long number) {
@@ -44,6 +51,6 @@ public final class Leaky {
                 Thread.sleep(1);
             }
         }
-        System.out.println("done " + SESSIONS.size() + " " + SECRET.length() + SECRET_BYTES.length + SECRET_CHARS.length + SECRET_NUMBERS.length + " " + (sum > 0));
+        System.out.println("done " + SESSIONS.size() + " " + SECRET.length() + SECRET_BYTES.length + SECRET_CHARS.length + SECRET_NUMBERS.length + " " + (sum > 0) + (secretOfClass > HOLDER.secretOfObject));
     }
 }

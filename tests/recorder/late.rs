@@ -5,6 +5,10 @@ use memory_city_wire::{DeathRow, GcRow, WalkStartRow};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 const MILLI: u64 = 1_000_000;
+/// The least time between two walks.
+const EVERY: u64 = 300 * MILLI;
+/// What has begun so soon has begun at once, on a busy machine.
+const AT_ONCE: u64 = 50 * MILLI;
 const THREADS: u64 = 2;
 /// A thread may be about to hand a sample over when somebody looks.
 const IN_HAND: u64 = 8;
@@ -13,6 +17,8 @@ const IN_HAND: u64 = 8;
 #[derive(Default)]
 struct LateWalk {
     start: u64,
+    /// The last collection before.
+    gc: Option<u64>,
     end: Option<WalkEndRow>,
     linked: HashSet<u64>,
 }
@@ -33,7 +39,7 @@ fn every_live_sample_is_linked_in_a_walk_or_counted() {
         drop(program);
         assert!(done.status.success(), "{}", text(&done.stderr));
         let (mut samples, mut deaths) = (BTreeMap::<u64, u64>::new(), HashMap::<u64, u64>::new());
-        let (mut walks, mut collections) = (BTreeMap::<u32, LateWalk>::new(), Vec::new());
+        let (mut walks, mut collections) = (BTreeMap::<u32, LateWalk>::new(), BTreeMap::<u64, u64>::new());
         for_chunks(&folder, |chunk| match chunk.kind() {
             ChunkKind::SAMPLES => {
                 samples.extend(chunk.rows::<SampleRow>().expect("rows").rows.iter().map(|row| (row.id, row.time)));
@@ -43,12 +49,13 @@ fn every_live_sample_is_linked_in_a_walk_or_counted() {
                 deaths.extend(rows.iter().map(|row| (row.sample, if row.let_go { 0 } else { row.time })));
             }
             ChunkKind::GCS => {
-                collections
-                    .extend(chunk.rows::<GcRow>().expect("rows").rows.iter().map(|row| row.start + row.duration));
+                let rows = chunk.rows::<GcRow>().expect("rows").rows;
+                collections.extend(rows.iter().map(|row| (row.number, row.start + row.duration)));
             }
             ChunkKind::WALK_START => {
                 for row in chunk.rows::<WalkStartRow>().expect("rows").rows {
-                    walks.entry(row.walk).or_default().start = row.time;
+                    let walk = walks.entry(row.walk).or_default();
+                    (walk.start, walk.gc) = (row.time, row.gc);
                 }
             }
             ChunkKind::WALK_SAMPLES => {
@@ -98,11 +105,25 @@ fn every_live_sample_is_linked_in_a_walk_or_counted() {
             let all: Vec<_> = long.iter().map(|(still, _)| expected(*still)).collect();
             let (still, again) = fitting.unwrap_or_else(|| panic!("{late} late, of {all:?}"));
             // What had died by then nobody may have noticed yet; since the last collection nothing has.
-            let collected = collections.iter().copied().filter(|end| *end <= again).max().unwrap_or(0);
+            let collected = collections.values().copied().filter(|end| *end <= again).max().unwrap_or(0);
             let missed = between(collected, still);
             let told = late + end.unlinked + IN_HAND;
             assert!(missed <= told, "{missed} are not linked, and {told} are counted");
         }
+        // A walk is right behind a collection, when there is little garbage; or, where none came for as long again as walks are apart, by itself.
+        let (mut before, mut behind, mut alone, mut neither) = (0, 0, 0, Vec::new());
+        // But for that of the end, which comes when it is told to.
+        for walk in walks.values().rev().skip(1).rev() {
+            let delay = walk.gc.and_then(|gc| walk.start.checked_sub(*collections.get(&gc)?));
+            match delay {
+                Some(delay) if delay < AT_ONCE => behind += 1,
+                _ if walk.start >= before + 2 * EVERY => alone += 1,
+                other => neither.push((other, walk.start - before)),
+            }
+            before = walk.start + walk.end.as_ref().and_then(|end| end.pause).unwrap_or(0);
+        }
+        jvm::say(&format!("  {behind} walks behind a collection, {alone} without one, neither: {neither:?}"));
+        assert!(neither.len() < (behind + alone).max(1), "{behind} and {alone}, {neither:?}");
         let count = walks.len();
         jvm::say(&format!("  JDK {}: {all_late} late in {count} walks, {looked} of them looked at", jdk.version));
         assert!(looked >= 2 && all_late > 0, "{all_late} late in {count} walks, {looked} of them looked at");

@@ -96,13 +96,29 @@ fn what_is_thrown_away_at_the_end_has_leaked() {
 #[test]
 fn the_script_of_a_sample_city_records_it() {
     with_jdk("the_script_of_a_sample_city_records_it", |jdk, _, temporary| {
-        let file = temporary.join("city.json.zst");
-        let mut script = Command::new(root().join("sample-data/persons/record.sh"));
-        script.arg(&file).env("STEPS", "20 30").env("JAVA_HOME", &jdk.home);
-        let done = finish(script.env("MEMORY_CITY", env!("CARGO_BIN_EXE_memory-city")));
-        assert!(done.status.success(), "{}{}", text(&done.stdout), text(&done.stderr));
-        let report = of_trace(&["report"], &file).0;
-        let walks = report.lines().filter(|line| line.contains("  Walk ")).count();
-        assert!(walks == 2 && report.contains("Package: model › Type: Person"), "{walks} walks in {report}");
+        recorded_by_script(jdk, "persons/record.sh", temporary, "Package: model › Type: Person");
     });
+}
+
+/// Another one, of a program with a library: `make recorder-test`.
+#[test]
+#[ignore = "takes ten seconds: `make recorder-test`"]
+fn the_script_of_a_sample_city_with_a_library_records_it() {
+    with_jdk("the_script_of_a_sample_city_with_a_library", |jdk, _, temporary| {
+        if !Path::new("/usr/share/java/h2.jar").exists() {
+            return jvm::skip("the_script_of_a_sample_city_with_a_library", "there is no H2 (libh2-java)");
+        }
+        recorded_by_script(jdk, "journeys/record.sh", temporary, "Type: agency.store.Location");
+    });
+}
+
+fn recorded_by_script(jdk: &Jdk, script: &str, temporary: &Path, known: &str) {
+    let file = temporary.join("city.json.zst");
+    let mut script = Command::new(root().join("sample-data").join(script));
+    script.arg(&file).env("STEPS", "20 30").env("JAVA_HOME", &jdk.home);
+    let done = finish(script.env("MEMORY_CITY", env!("CARGO_BIN_EXE_memory-city")));
+    assert!(done.status.success(), "{}{}", text(&done.stdout), text(&done.stderr));
+    let report = of_trace(&["report"], &file).0;
+    let walks = report.lines().filter(|line| line.contains("  Walk ")).count();
+    assert!(walks == 2 && report.contains(known), "{walks} walks in {report}");
 }

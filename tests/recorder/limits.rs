@@ -1,6 +1,7 @@
 //! What the user limits is limited, and what somebody forbids is said with what to do instead.
 
 use super::*;
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
 /// What was seen of a trace while it was written.
@@ -13,12 +14,37 @@ struct SeenTrace {
     said: String,
 }
 
+/// The rights of a file or folder; none where it has just gone.
+fn mode(path: &Path) -> Option<u32> {
+    Some(std::fs::symlink_metadata(path).ok()?.permissions().mode() & 0o777)
+}
+
+/// What lies in the folder of a trace while it is written is its user's alone: dumps on their way and what goes with them too. The names of
+/// what was met are added.
+fn is_private(folder: &Path, met: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, is_folder) = (entry.path(), entry.file_type().is_ok_and(|of| of.is_dir()));
+        let Some(mode) = mode(&path) else { continue };
+        assert_eq!(mode, if is_folder { 0o700 } else { 0o600 }, "{}", path.display());
+        // Of a dump, its numbers or its note the ending says what it is.
+        let name = entry.file_name().to_string_lossy().into_owned();
+        met.insert(
+            name.rsplit_once('.').filter(|(before, _)| !before.is_empty()).map_or(name.clone(), |of| of.1.to_owned()),
+        );
+        if is_folder {
+            is_private(&path, met);
+        }
+    }
+}
+
 /// Records, and looks at the trace every two milliseconds meanwhile.
 fn looked_at(folder: &Path, words: &[&str]) -> SeenTrace {
     let mut recorder = memory_city(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it runs");
-    let (mut most, mut parts) = (0, [0u32; 2]);
+    let (mut most, mut parts, mut met) = (0, [0u32; 2], BTreeSet::new());
     let mut look = || {
         let mut size = 0;
+        assert!(mode(folder).is_none_or(|mode| mode == 0o700), "{}", folder.display());
+        is_private(folder, &mut met);
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let Some((stream, part)) = name.strip_suffix(".mcity").and_then(|name| name.split_once('-')) else {
@@ -38,6 +64,8 @@ fn looked_at(folder: &Path, words: &[&str]) -> SeenTrace {
     let done = recorder.wait_with_output().expect("its words");
     let said = text(&done.stderr);
     assert!(done.status.success(), "{said}");
+    let hidden = ["mcity", ".walks", "hprof", ".status", ".recorder", ".program"];
+    assert!(hidden.iter().all(|name| met.contains(*name)), "{met:?}");
     SeenTrace { most, parts, said }
 }
 
@@ -128,11 +156,8 @@ fn an_empty_folder_becomes_private() {
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).expect("open to all");
         let done = record(jdk, &folder, &["--no-walks"], &["-cp", class_path, "Leaky", "500"]);
         assert!(done.status.success(), "{}", text(&done.stderr));
-        let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
-        assert_eq!(mode(&folder), 0o700);
-        for file in std::fs::read_dir(&folder).expect("the trace").flatten() {
-            assert_eq!(mode(&file.path()), 0o600, "{}", file.path().display());
-        }
+        assert_eq!(mode(&folder), Some(0o700));
+        is_private(&folder, &mut BTreeSet::new());
     });
 }
 

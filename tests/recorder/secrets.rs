@@ -2,31 +2,36 @@
 
 use super::*;
 
-/// What `Leaky` holds in a string, in bytes, characters, and a number; what it is given in an argument, a property and the
-/// environment.
-const SECRETS: [&str; 7] = [
+/// What `Leaky` holds in a string, in bytes, characters, an array of numbers, a number of a class and one of an object; what it is given in an
+/// argument, a property and the environment.
+const SECRETS: [&str; 9] = [
     "zq-secret-",
     "zq-bytes-of-a-password-0815",
     "zq-characters-of-a-key",
     "zq-numbe",
-    "zq-argument-of-the-program",
-    "zq-property-of-the-program",
-    "zq-environment-of-the-program",
+    "zq-class",
+    "zq-objec",
+    ARGUMENT,
+    PROPERTY,
+    ENVIRONMENT,
 ];
+const ARGUMENT: &str = "zq-argument-of-the-program";
+const PROPERTY: &str = "zq-property-of-the-program";
+const ENVIRONMENT: &str = "zq-environment-of-the-program";
 
 /// The property that is one of them.
 fn property() -> String {
-    format!("-Dzq={}", SECRETS[5])
+    format!("-Dzq={PROPERTY}")
 }
 
 /// The command that records `Leaky` with all of them.
 fn begin(jdk: &Jdk, class_path: &str, folder: &Path, options: &[&str], millis: &str) -> Command {
     let (output, java, property) = (folder.to_string_lossy(), java(jdk), property());
-    let program = ["--", &java, "-Xmx300m", &property, "-cp", class_path, "Leaky", millis, SECRETS[4]];
+    let program = ["--", &java, "-Xmx300m", &property, "-cp", class_path, "Leaky", millis, ARGUMENT];
     let often = ["record", "-o", &output, "--walk-every", "500ms", "--walk-share", "50"];
     let words = [&often[..], options, &program].concat();
     let mut command = memory_city(&words);
-    command.env("ZQ", SECRETS[6]);
+    command.env("ZQ", ENVIRONMENT);
     command
 }
 
@@ -87,7 +92,13 @@ fn no_secret_of_the_program_is_in_any_file() {
 
         // Attached to, and watched.
         let flags = ["-Xmx300m", "-XX:+EnableDynamicAgentLoading", &property()];
-        let program = Program::start_with(jdk, &flags, class_path, "Leaky", &["600000", SECRETS[4]]);
+        let program = Program::start_with(jdk, &flags, class_path, "Leaky", &["600000", ARGUMENT]);
+        // All of them but what the program has not asked for are in its heap, and would be found where a dump stays.
+        let dump = temporary.join("found.hprof");
+        program.dump(&dump, &["-all"]);
+        let dump = std::fs::read(dump).expect("a dump");
+        let missing: Vec<&str> = SECRETS.into_iter().filter(|secret| !is_in(&dump, secret)).collect();
+        assert_eq!(missing, [ENVIRONMENT]);
         let (pid, folder) = (program.pid.to_string(), temporary.join("attached"));
         let output = folder.to_string_lossy();
         for time in ["3s", "9s", "27s"] {
@@ -125,20 +136,21 @@ fn has_no_secret(folder: &Path, walks: usize) {
     assert!(found >= walks, "{found} walks in {}", folder.display());
 }
 
+/// Whether a text is in some bytes: byte for byte, as characters of two bytes in either order, or the wrong way round, as numbers may be.
+fn is_in(bytes: &[u8], text: &str) -> bool {
+    let [wide, big] = [[0, 1], [1, 0]].map(|order| {
+        let both = |byte: u8| order.map(|at| [byte, 0][at]);
+        text.bytes().flat_map(both).collect::<Vec<u8>>()
+    });
+    let turned: Vec<u8> = text.bytes().rev().collect();
+    [text.as_bytes(), &wide, &big, &turned].into_iter().any(|form| memchr::memmem::find(bytes, form).is_some())
+}
+
 /// A file: its bytes as they are, and what is packed in chunks. How many walks are in it.
 fn file_has_no_secret(path: &Path) -> usize {
-    let secrets: Vec<Vec<u8>> = SECRETS
-        .iter()
-        .flat_map(|secret| {
-            let wide: Vec<u8> = secret.bytes().flat_map(|byte| [byte, 0]).collect();
-            let turned: Vec<u8> = secret.bytes().rev().collect();
-            [secret.as_bytes().to_vec(), wide, turned]
-        })
-        .collect();
     let none_in = |bytes: &[u8], what: &dyn std::fmt::Debug| {
-        for secret in &secrets {
-            let found = memchr::memmem::find(bytes, secret).is_some();
-            assert!(!found, "{} in {what:?}", String::from_utf8_lossy(secret));
+        for secret in SECRETS {
+            assert!(!is_in(bytes, secret), "{secret} in {what:?}");
         }
     };
     none_in(&std::fs::read(path).expect("a file"), &path);

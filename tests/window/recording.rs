@@ -48,7 +48,9 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
     }
     let Some((jdk, classes)) = compiled("a_window_records_a_jvm") else { return };
     let config = tempfile::tempdir().expect("a folder");
-    let mut java = Running(leaking(&jdk, classes.path(), 100).spawn().expect("java"));
+    // As no other test has it: what is typed below is of one program.
+    const SECONDS: u32 = 103;
+    let mut java = Running(leaking(&jdk, classes.path(), SECONDS).spawn().expect("java"));
     let pid = java.0.id();
     let mut session = Session::start(&["open", "--listen=127.0.0.1:0"], &[("MEMORY_CITY_CONFIG", config.path())]);
     session.expect("at rest: ");
@@ -67,10 +69,10 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
     let refused = session.screenshot("recording-2-refused");
     assert!(difference(&welcome, &refused) > 0.05, "the list is seen");
 
-    // The program.
+    // The program, which is in the list by its command line: no other one has this.
     session.chord("ctrl", "a");
-    session.tool("xdotool", &["type", "--delay", "40", &pid.to_string()]);
-    session.expect(&format!("chosen: {pid}"));
+    session.tool("xdotool", &["type", "--delay", "40", &format!("leaks persons {}", 1000 * SECONDS)]);
+    session.expect(&format!("1 listed, chosen: {pid}"));
     // Where the trace goes is shown, and may be chosen: with Tab one gets there.
     session.rest();
     session.key("Tab");

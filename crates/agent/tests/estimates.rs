@@ -8,8 +8,10 @@ use common::{Trace, run, with_jdks};
 use memory_city_agent::folder::{AgentStatus, RecorderLock};
 use memory_city_agent::{AgentOptions, SamplingMode};
 use memory_city_formats::sampled::SampledAmount;
+use memory_city_formats::wire;
+use memory_city_heap::progress::Progress;
 use memory_city_testing::jvm::{self, Jdk};
-use memory_city_wire::{ChunkKind, WEIGHT_ONE};
+use memory_city_wire::{ChunkKind, LossReason, WEIGHT_ONE};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -72,6 +74,82 @@ fn estimates_are_within_their_error_under_the_default_budget() {
     });
 }
 
+/// Where more samples are alive than may be followed, some are let go of: each of these is in the trace and counted, and from when on one stands
+/// for how many; what the others estimate to be alive stays within its error.
+#[test]
+fn samples_stand_for_those_that_were_let_go_of() {
+    const MOST: u32 = 500;
+    with_jdks("samples_stand_for_those_that_were_let_go_of", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        std::fs::create_dir(&folder).expect("made");
+        let _lock = RecorderLock::take(&folder).expect("the lock");
+        let sampling = SamplingMode::Every(4 << 10);
+        let options =
+            AgentOptions { folder: folder.clone(), sampling, followed: MOST, walks: 0, ..AgentOptions::default() };
+        let printed = run(jdk, &options, class_path, &["Leaky", "3000"]);
+        assert!(printed.contains("done"), "{printed}");
+        let (status, trace) = (AgentStatus::read(&folder).expect("its last words"), Trace::read(&folder));
+        assert_eq!((trace.end(), trace.damaged), ("the program ended", 0));
+
+        let let_go = trace.deaths.iter().filter(|death| death.let_go).count() as u64;
+        let of_deaths = trace.losses.iter().filter(|row| row.what == u32::from(ChunkKind::DEATHS.0));
+        let counted: u64 = of_deaths.filter(|row| row.reason == LossReason::Thinned).map(|row| row.count).sum();
+        assert_eq!((counted, status.thinned), (let_go, let_go), "each is named, counted, and told");
+        assert!(let_go > u64::from(MOST) && status.live <= u64::from(MOST), "{let_go} let go of, {} live", status.live);
+        let told = trace.settings.iter().filter(|row| row.key == "sampling.followed-one-in");
+        let told: Vec<u32> = told.map(|row| row.value.parse().expect("a number")).collect();
+        assert!(
+            told.iter().any(|one_in| *one_in > 1) && told.iter().all(|one_in| one_in.is_power_of_two()),
+            "{told:?}"
+        );
+
+        // What sessions hold never dies: all samples of it say how much there was, those that are left how much is alive.
+        let paths = [folder.clone()];
+        let counted = wire::counted(&paths, &Progress::new()).expect("it opens").expect("estimates");
+        let last = counted.times.len() - 1;
+        let sampled = counted.sampled(&[last], &Progress::new()).expect("read").expect("samples");
+        assert!(sampled.is_thinned);
+        let is_of_session =
+            |site: u32| sampled.sites[site as usize].frames.iter().any(|frame| frame.contains("Leaky$Session"));
+        let mut left = SampledAmount::default();
+        for (group, amount) in sampled.groups.iter().zip(sampled.alive_by_group(0)) {
+            if &*group.class == "byte[]" && is_of_session(group.site) {
+                left.add(amount);
+            }
+        }
+        let until = counted.times[last].millis - trace.run["recording.started"].parse::<u64>().expect("a time");
+        let mut all = SampledAmount::default();
+        for sample in trace.samples.iter().filter(|s| s.time / 1_000_000 <= until && trace.class(s) == "byte[]") {
+            if trace.stack(sample).iter().any(|frame| frame.starts_with("Leaky$Session.")) {
+                all.add(SampledAmount::of_sample(sample.size, sample.weight as f64 / WEIGHT_ONE as f64));
+            }
+        }
+        jvm::say(&format!(
+            "  {let_go} let go of, one in {told:?} followed; by {} samples {:.0} bytes, by {} that are left {:.3} of that, three sigma are {:.3}",
+            all.samples,
+            all.bytes,
+            left.samples,
+            left.bytes / all.bytes,
+            left.error() / all.bytes
+        ));
+        assert!(all.samples > 2 * left.samples && left.samples >= 30, "{all:?} {left:?}");
+        assert!((left.bytes - all.bytes).abs() <= 4.0 / 3.0 * left.error(), "{left:?} of {all:?}");
+    });
+}
+
+/// With each collector, whose ways to allocate differ.
+#[test]
+#[ignore = "takes some minutes: `make recorder-test`"]
+fn estimates_are_within_their_error_under_every_collector() {
+    with_jdks("estimates_under_every_collector", |jdk, class_path, temporary| {
+        for (number, flags) in jdk.collectors().iter().enumerate() {
+            jvm::say(&format!("  JDK {}: {flags:?}", jdk.version));
+            let folder = temporary.join(number.to_string());
+            estimated_with(jdk, flags, class_path, &folder, SamplingMode::Every(8 << 10), 10);
+        }
+    });
+}
+
 /// What sampling took is what it may take, and half of that at most beyond it: what is spent before the first interval was adjusted is in it.
 fn within_budget(status: &AgentStatus, sampling: SamplingMode) {
     let SamplingMode::Budget(ppm) = sampling else { return };
@@ -83,17 +161,23 @@ fn within_budget(status: &AgentStatus, sampling: SamplingMode) {
 /// Records a program that makes so many rounds, and holds what its samples estimate against what it made. A machine that has left time
 /// for too few samples has the program make four times as many rounds.
 fn estimated(jdk: &Jdk, class_path: &str, temporary: &Path, sampling: SamplingMode, rounds: u64) {
+    estimated_with(jdk, &[], class_path, temporary, sampling, rounds);
+}
+
+/// The same of a VM with these flags.
+fn estimated_with(jdk: &Jdk, flags: &[&str], class_path: &str, temporary: &Path, sampling: SamplingMode, rounds: u64) {
     const CLASSES: usize = 1000;
+    std::fs::create_dir_all(temporary).expect("made");
     let source = temporary.join("Many.java");
     std::fs::write(&source, many_classes(CLASSES)).expect("written");
-    jdk.compile(&[&source], class_path, temporary);
+    jdk.compile(&[&source], class_path, Path::new(class_path));
     for (attempt, rounds) in [rounds, 4 * rounds].into_iter().enumerate() {
         let folder = temporary.join(format!("trace-{attempt}"));
         std::fs::create_dir(&folder).expect("made");
         // Nobody takes away what it says at its end.
         let _lock = RecorderLock::take(&folder).expect("the lock");
         let options = AgentOptions { folder: folder.clone(), sampling, walks: 0, ..AgentOptions::default() };
-        let printed = run(jdk, &options, class_path, &["Many", &rounds.to_string()]);
+        let printed = run(jdk, &options, class_path, &[flags, &["Many", &rounds.to_string()]].concat());
         assert!(printed.contains("done"), "{printed}");
         within_budget(&AgentStatus::read(&folder).expect("its last words"), sampling);
         let trace = Trace::read(&folder);

@@ -210,6 +210,38 @@ fn exact_recordings_count_and_samples_estimate() {
     });
 }
 
+/// What is loaded with the program samples its threads from their first object on: a VM of Java 17 that were told of the interval later would
+/// let each thread allocate what it had drawn before, 512 KB in the mean. What is attached to there begins so, and the trace tells which Java it is.
+#[test]
+fn what_a_thread_allocates_first_is_sampled() {
+    const ROUNDS: u64 = 400;
+    with_jdks("what_a_thread_allocates_first", |jdk, class_path, temporary| {
+        let folder = temporary.join("trace");
+        let sampling = SamplingMode::Every(1 << 10);
+        let options = AgentOptions { folder: folder.clone(), sampling, walks: 0, ..AgentOptions::default() };
+        // What is left of the room that the first thread has taken before anything is sampled goes unseen: little.
+        let small = ["-XX:TLABSize=4k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"];
+        let printed = run(jdk, &options, class_path, &[&small[..], &["Counted", &ROUNDS.to_string()]].concat());
+        assert!(printed.contains("done"), "{printed}");
+        let trace = Trace::read(&folder);
+        let (mut estimate, mut variance) = (0.0, 0.0);
+        for sample in trace.samples.iter().filter(|sample| trace.class(sample) == "short[]" && sample.size == 216) {
+            let weight = sample.weight as f64 / WEIGHT_ONE as f64;
+            estimate += weight;
+            variance += weight * (weight - 1.0);
+        }
+        // All of them together are a fifth of what a thread might have drawn.
+        let away = (estimate - ROUNDS as f64).abs() / f64::sqrt(variance);
+        jvm::say(&format!(
+            "  about {estimate:.0} of {ROUNDS} arrays, {away:.1} sigma; {:?}",
+            trace.run.get("java.version")
+        ));
+        assert!(away < 4.0, "about {estimate} of {ROUNDS}");
+        let version = trace.run["java.version"].split('.').next().and_then(|number| number.parse().ok());
+        assert_eq!(version, Some(jdk.version), "{:?}", trace.run);
+    });
+}
+
 /// Attached to a busy program by the JDK's own tool, told to stop, attached again: each trace is whole, and between them
 /// nothing is recorded.
 #[test]

@@ -27,13 +27,21 @@ fn exact_recordings_see_every_way_to_make_an_object() {
     });
 }
 
-/// Under each of them: `make recorder-test`.
+/// Under each of them, and however it is run: `make recorder-test`.
 #[test]
 #[ignore = "takes a minute: `make recorder-test`"]
 fn exact_recordings_see_every_way_under_every_collector() {
     with_jdks("exact_recordings_under_every_collector", |jdk, class_path, temporary| {
         for (number, flags) in jdk.collectors().iter().enumerate() {
             sees_every_way(jdk, flags, class_path, &temporary.join(format!("exact-{number}")));
+        }
+        // By the interpreter alone, by each compiler from the first call on.
+        for (name, flags) in [
+            ("interpreted", &["-Xint"][..]),
+            ("first compiler", &["-Xcomp", "-XX:TieredStopAtLevel=1"]),
+            ("second compiler", &["-Xcomp", "-XX:-TieredCompilation"]),
+        ] {
+            sees_every_way(jdk, flags, class_path, &temporary.join(name));
         }
     });
 }

@@ -3,7 +3,10 @@
 use memory_city_formats::wire::{SeenWalk, WalkStream};
 use memory_city_heap::ObjectId;
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{ClassRow, RunRow, SampleRow, ThreadRow, TraceOptions, TraceTables, TraceWriter, WalkStartRow};
+use memory_city_wire::{
+    ClassRow, CollectionKind, GcRow, GcScope, RunRow, SampleRow, ThreadRow, TraceOptions, TraceTables, TraceWriter,
+    WalkObject, WalkStartRow,
+};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -380,6 +383,32 @@ fn trees_are_a_small_part_of_the_dumps() {
 }
 
 /// A name says in which form to write: where it names one that cannot be written, nothing is.
+/// Trees cannot say that what they are of are pauses of a collector that works beside the program.
+#[test]
+fn pauses_that_look_like_collections_are_told() {
+    for (scope, of_run, is_told) in
+        [(GcScope::Whole, "its collections but", false), (GcScope::Pause, "its pauses but", true)]
+    {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("run.mcity");
+        let mut writer = TraceWriter::create_file(&path, TraceOptions::default()).expect("a writer");
+        let mut tables = TraceTables::new(10);
+        let name = tables.string("shop.Cart").expect("a number");
+        let class = tables.class(ClassRow { name, base: 16, ..ClassRow::default() });
+        tables.write_new(&mut writer).expect("written");
+        let (start, duration, kind) = (1_000_000_000, 4_000_000, CollectionKind::Major);
+        writer.write(&[GcRow { number: 0, start, duration, kind, scope, ..GcRow::default() }]).expect("written");
+        let start = WalkStartRow { time: start + duration, gc: Some(0), all_alive: true, ..WalkStartRow::default() };
+        let mut walk = writer.begin_walk(start).expect("a walk");
+        walk.object(&WalkObject { class, ..WalkObject::default() }, &[]).expect("listed");
+        walk.finish(None).expect("finished");
+        writer.finish("done").expect("finished");
+        let said = converted(&[&path.display().to_string()], &folder.path().join("trees.json"));
+        assert!(said.contains(of_run), "{said}");
+        assert_eq!(said.contains("that these are pauses"), is_told, "{said}");
+    }
+}
+
 #[test]
 fn names_of_forms_that_cannot_be_written_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -126,14 +126,21 @@ fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
             left_out.push("samples of allocations, and who allocated when: `convert -o x.mcity` has them".to_owned());
         }
         if wire::are_recordings(&args.paths)? {
-            left_out.push(
-                "the facts of the run, its threads and class loaders, and its collections but those of the points"
-                    .to_owned(),
-            );
+            left_out.push(format!(
+                "the facts of the run, its threads and class loaders, and its {} but those of the points",
+                source.gc_noun().many()
+            ));
+            // Trees have no word for it.
+            if source.gc_noun().is_pauses() && source.timeline().points().iter().any(|point| point.gc.is_some()) {
+                left_out
+                    .push("that these are pauses, several for one collection: they look like whole ones".to_owned());
+            }
         }
     } else if wire::are_recordings(&args.paths)? {
-        left_out
-            .push("the facts of the run, its collections, and its samples but what is estimated from them".to_owned());
+        left_out.push(format!(
+            "the facts of the run, its {}, and its samples but what is estimated from them",
+            source.gc_noun().many()
+        ));
     }
     let warnings = source.warnings().len();
     left_out.extend((warnings > 0).then(|| several(warnings as u64, "warning", "warnings") + " about the input"));

@@ -268,6 +268,7 @@ mod tests {
             gc: Some(memory_city_formats::GcPoint {
                 number: 1,
                 kind: memory_city_formats::event::GcKind::Major,
+                one_pause: false,
                 cause: String::new(),
                 duration: 1,
                 end,

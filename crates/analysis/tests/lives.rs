@@ -402,8 +402,15 @@ impl ThoughtUp {
             };
             recording.collections.push(collection);
             for end in [false, true] {
-                let gc =
-                    GcPoint { number: gc, kind: GcKind::Minor, cause: "full".into(), duration: 5, end, freed: Some(0) };
+                let gc = GcPoint {
+                    number: gc,
+                    kind: GcKind::Minor,
+                    one_pause: false,
+                    cause: "full".into(),
+                    duration: 5,
+                    end,
+                    freed: Some(0),
+                };
                 let millis = if end { millis + 5 } else { millis };
                 points.push(SnapshotInfo { label: "GC".into(), millis, path: "run".into(), gc: Some(gc) });
             }

@@ -13,7 +13,8 @@ use memory_city_formats::wire;
 use memory_city_heap::progress::Progress;
 use memory_city_testing::root;
 use memory_city_wire::{
-    ClassRow, CollectionKind, GcRow, GcScope, RunRow, TraceOptions, TraceTables, TraceWriter, WalkObject, WalkStartRow,
+    ClassRow, CollectionKind, GcRow, GcScope, RunRow, TraceOptions, TraceTables, TraceWriter, WalkObject, WalkRootRow,
+    WalkStartRow,
 };
 use std::path::{Path, PathBuf};
 
@@ -132,6 +133,17 @@ const BEFORE: u64 = u64::MAX;
 /// A run of one class: a walk behind each of these collections, which take 4 ms each and come second by second; those of some numbers are
 /// single pauses. Walks of [`BEFORE`] come before any of them, so much after the recording began.
 fn recording(folder: &Path, collections: u64, pauses: &[u64], walks: &[(u64, u64)]) -> PathBuf {
+    recording_of(folder, collections, CollectionKind::Minor, pauses, walks)
+}
+
+/// The same with collections of a kind.
+fn recording_of(
+    folder: &Path,
+    collections: u64,
+    kind: CollectionKind,
+    pauses: &[u64],
+    walks: &[(u64, u64)],
+) -> PathBuf {
     let path = folder.join("run.mcity");
     let mut writer = TraceWriter::create_file(&path, TraceOptions::default()).expect("a writer");
     let mut tables = TraceTables::new(100);
@@ -141,23 +153,24 @@ fn recording(folder: &Path, collections: u64, pauses: &[u64], walks: &[(u64, u64
     let fact = |key: &str, value: &str| RunRow { key: key.into(), value: value.into() };
     let facts = [("recording.started", "2000"), ("vm.started", "1000"), ("recording.mode", "samples")];
     writer.write(&facts.map(|(key, value)| fact(key, value))).expect("written");
-    let object = WalkObject { class, ..WalkObject::default() };
-    for &(_, time) in walks.iter().filter(|(gc, _)| *gc == BEFORE) {
-        let start = WalkStartRow { time, all_alive: true, ..WalkStartRow::default() };
-        let mut walk = writer.begin_walk(start).expect("a walk");
-        walk.object(&object, &[]).expect("listed");
+    let walk = |writer: &mut TraceWriter, gc: Option<u64>, time: u64| {
+        let tells = WalkStartRow { has_references: true, has_roots: true, all_alive: true, ..WalkStartRow::default() };
+        let mut walk = writer.begin_walk(WalkStartRow { time, gc, ..tells }).expect("a walk");
+        walk.object(&WalkObject { class, ..WalkObject::default() }, &[]).expect("listed");
+        let of = walk.number();
+        walk.roots(&[WalkRootRow { walk: of, kind: 2, class: Some(class), ..WalkRootRow::default() }])
+            .expect("written");
         walk.finish(None).expect("finished");
+    };
+    for &(_, time) in walks.iter().filter(|(gc, _)| *gc == BEFORE) {
+        walk(&mut writer, None, time);
     }
     for number in 0..collections {
         let scope = if pauses.contains(&number) { GcScope::Pause } else { GcScope::Whole };
-        let (start, duration, kind) = ((number + 1) * 1_000_000_000, 4_000_000, CollectionKind::Minor);
+        let (start, duration) = ((number + 1) * 1_000_000_000, 4_000_000);
         writer.write(&[GcRow { number, start, duration, kind, scope, ..GcRow::default() }]).expect("written");
         for (_, later) in walks.iter().filter(|(gc, _)| *gc == number) {
-            let time = start + duration + later;
-            let start = WalkStartRow { time, gc: Some(number), all_alive: true, ..WalkStartRow::default() };
-            let mut walk = writer.begin_walk(start).expect("a walk");
-            walk.object(&object, &[]).expect("listed");
-            walk.finish(None).expect("finished");
+            walk(&mut writer, Some(number), start + duration + later);
         }
     }
     writer.finish("done").expect("finished");
@@ -180,6 +193,120 @@ fn times_of_single_pauses_are_said_to_be_such() {
     for id in ["collections", "run"] {
         let said = findings(&source, id, (0, 1)).notes.join("\n");
         assert!(said.contains("Of 2 of 3 collections the times are those of one pause only"), "{id}: {said}");
+    }
+}
+
+/// Where all that is told is pauses of a collector that works beside the program, nothing that people read calls them collections, and none
+/// is full; programs find the same ids as ever.
+#[test]
+fn pauses_are_called_so_everywhere() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let all: Vec<u64> = (0..8).collect();
+    let [pauses, collections] = [&all[..], &[]].map(|pauses| {
+        let folder = folders[usize::from(pauses.is_empty())].path();
+        let path = recording_of(folder, 8, CollectionKind::Major, pauses, &[(0, 0), (3, 0), (3, 500_000_000), (6, 0)]);
+        Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording")
+    });
+    let labels: Vec<&str> = pauses.timeline().points().iter().map(|point| &*point.label).collect();
+    assert_eq!(
+        labels,
+        ["Walk 1 after pause 0", "Walk 2 after pause 3", "Walk 3 after pause 3", "Walk 4 after pause 6"]
+    );
+    // What pauses are of, and what is not known of those.
+    let of_pauses = [
+        "Pauses of garbage collections",
+        "pauses of collections stopped",
+        "pause of a garbage collection",
+        "by the collection that it is a pause of",
+        "a part of the heap was collected",
+        "Minor collections look at a part of the heap",
+        "several times for one collection",
+        "How many collections there were",
+        "a collection has several of them",
+        "what each collection freed",
+        "What collections freed is not recorded",
+    ];
+    for id in ["collections", "run", "heap", "windows"] {
+        let found = findings(&pauses, id, (0, 3));
+        let ids = |found: &Findings| -> Vec<Vec<String>> {
+            let of = |table: &ResultTable| table.header.columns.iter().map(|column| column.id.clone()).collect();
+            found.tables.iter().map(of).collect()
+        };
+        assert_eq!(ids(&found), ids(&findings(&collections, id, (0, 3))), "{id}");
+        let mut texts = [found.answers.clone(), found.notes.clone()].concat();
+        for table in &found.tables {
+            texts.extend([table.header.title.clone(), table.empty_text.clone()]);
+            texts.extend(table.header.columns.iter().flat_map(|of| [of.title.clone(), of.explanation.clone()]));
+            texts.extend(table.rows.iter().flat_map(|row| &row.cells).map(Cell::plain));
+        }
+        assert!(texts.iter().any(|text| text.contains("ause")), "{id}: {texts:?}");
+        for text in &texts {
+            let lower = |text: &str| text.to_lowercase();
+            let rest = of_pauses.iter().fold(lower(text), |text, of| text.replace(&lower(of), ""));
+            assert!(!rest.contains("collection") && !rest.contains("full") && rest != "gc", "{id}: {text}");
+        }
+    }
+    let found = findings(&pauses, "collections", (0, 3));
+    let kind = found.tables[0].header.column("kind").expect("a column");
+    assert!(found.tables[0].rows.iter().all(|row| row.cells[kind] == Cell::Text("major".into())));
+    // Those of the whole heap are found by the same word as ever.
+    let analysis = AnalysisRegistry::built_in().get("collections").expect("the analysis");
+    for (wanted, rows) in [("full", 8), ("minor", 0)] {
+        let arguments = Arguments::parse(&analysis.describe(), [("kind", wanted)]).expect("arguments");
+        let window = TimeWindow { from: 0, to: 3 };
+        let found = analyses::run(&*analysis, &pauses, window, &arguments, &Progress::new()).expect("run");
+        assert_eq!(found.tables[0].rows.len(), rows, "{wanted}");
+    }
+    // With so few of them no window is looked for.
+    let few = findings(&pauses, "windows", (0, 1)).notes.join("\n");
+    assert!(few.contains("There are 4 pauses, fewer than the 5 of a window"), "{few}");
+}
+
+/// After as many pauses, where both runs tell these; where only one does, they are not as far.
+#[test]
+fn runs_are_aligned_by_what_both_tell() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let [pauses, collections] = [&[0, 1, 2, 3][..], &[]].map(|pauses| {
+        let folder = folders[usize::from(pauses.is_empty())].path();
+        let path = recording(folder, 4, pauses, &[(0, 0), (3, 0)]);
+        Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording")
+    });
+    for (runs, place, title, note) in [
+        ([&pauses, &pauses], "after 4 pauses", "Pauses", None),
+        ([&collections, &collections], "after 4 collections", "Collections", None),
+        (
+            [&collections, &pauses],
+            "after 4 collections",
+            "Collections",
+            Some("Of A collections are counted, of B pauses:"),
+        ),
+    ] {
+        let compared = compare(runs, [("align", "gcs")], &Progress::new()).expect("compared");
+        assert_eq!(compared.aligned.place_text(), place);
+        let findings = &compared.report.parts[0].findings;
+        let trend = findings.tables.iter().find(|table| table.header.id == "trend").expect("the way there");
+        let at = trend.header.column("at").expect("a column");
+        assert_eq!(trend.header.columns[at].title, title);
+        let said = findings.notes.iter().find(|text| text.starts_with("Of A "));
+        assert_eq!(said.is_some(), note.is_some(), "{said:?}");
+        assert!(said.zip(note).is_none_or(|(said, note)| said.starts_with(note)), "{said:?}");
+        // By time it does not matter.
+        let by_time = compare(runs, [("align", "time")], &Progress::new()).expect("compared");
+        assert!(!by_time.report.parts[0].findings.notes.iter().any(|text| text.starts_with("Of A ")));
+    }
+}
+
+/// What no walk has seen at the end is told by the last pause, where the VM tells these.
+#[test]
+fn what_was_not_seen_ends_with_a_pause() {
+    for (pauses, said) in
+        [(vec![], "before the last collection that"), ((0..60).collect(), "before the last pause that")]
+    {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = recording(folder.path(), 60, &pauses, &[(0, 0), (29, 0)]);
+        let source = Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
+        let notes = findings(&source, "leak", (0, 1)).notes.join("\n");
+        assert!(notes.contains(said), "{notes}");
     }
 }
 

@@ -74,6 +74,6 @@ pub use ahead::each_state;
 pub use answers::{AnswerKey, DumpStamp};
 pub use budget::{MemoryNeed, memory_budget, set_memory_budget};
 pub use event::GcKind;
-pub use lives::{GcHistory, GcRecord, LifeEvent, LifeStep, Lives, Weighed};
+pub use lives::{GcHistory, GcNoun, GcRecord, LifeEvent, LifeStep, Lives, Weighed};
 pub use recording::{ChangeLog, Recording};
 pub use series::{DumpFacts, GcPoint, HeapSeries, PointNumber, SnapshotInfo, holds_heaps, open, open_gradually};

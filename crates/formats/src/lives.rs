@@ -11,12 +11,72 @@ use memory_city_heap::SpaceKind;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 
+/// What the records of a run are, one by one: garbage collections, or pauses. Of a collector that works beside the program the VM tells
+/// single pauses, several for one collection, and how many belong together it does not tell. Whoever counts records for people takes the
+/// word from here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GcNoun {
+    /// Whole collections, or where nobody says what they are.
+    #[default]
+    Collections,
+    /// Pauses: each record is one.
+    Pauses,
+}
+
+impl GcNoun {
+    /// By so many records, so many of which are single pauses. Where only some are, as of G1's concurrent cycles, the others are whole
+    /// collections, and all go by that name.
+    pub fn of(records: u64, pauses: u64) -> GcNoun {
+        if records > 0 && pauses == records { GcNoun::Pauses } else { GcNoun::Collections }
+    }
+
+    /// By whether each record is one pause.
+    pub fn of_each(one_pause: impl IntoIterator<Item = bool>) -> GcNoun {
+        let (mut records, mut pauses) = (0, 0);
+        for is_pause in one_pause {
+            records += 1;
+            pauses += u64::from(is_pause);
+        }
+        GcNoun::of(records, pauses)
+    }
+
+    /// Whether they are pauses.
+    pub fn is_pauses(self) -> bool {
+        self == GcNoun::Pauses
+    }
+
+    /// Of one: `collection`.
+    pub fn one(self) -> &'static str {
+        if self.is_pauses() { "pause" } else { "collection" }
+    }
+
+    /// Of several: `collections`.
+    pub fn many(self) -> &'static str {
+        if self.is_pauses() { "pauses" } else { "collections" }
+    }
+
+    /// Several of them as a title: `Collections`.
+    pub fn title(self) -> &'static str {
+        if self.is_pauses() { "Pauses" } else { "Collections" }
+    }
+
+    /// One of them by its number, within a sentence: `GC 40`, `pause 40`.
+    pub fn numbered(self, number: u64) -> String {
+        if self.is_pauses() { format!("pause {number}") } else { format!("GC {number}") }
+    }
+
+    /// The same as a label: `GC 40`, `Pause 40`.
+    pub fn label(self, number: u64) -> String {
+        if self.is_pauses() { format!("Pause {number}") } else { format!("GC {number}") }
+    }
+}
+
 /// A garbage collection of a run. Times are nanoseconds since the program started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GcRecord {
     /// The source's own number.
     pub number: u64,
-    /// Whether the whole heap was collected; `None` where the source does not say.
+    /// Whether the whole heap was collected; `None` where the source does not say. Of a single pause: by the collection that it is of.
     pub kind: Option<GcKind>,
     /// Why; empty where the source does not say.
     pub cause: String,
@@ -45,6 +105,11 @@ pub struct GcHistory {
 }
 
 impl GcHistory {
+    /// What its records are called.
+    pub fn noun(&self) -> GcNoun {
+        GcNoun::of_each(self.collections.iter().map(|gc| gc.one_pause))
+    }
+
     /// Of a trace: its collections, with the bytes that its recording counts at their starts and ends.
     ///
     /// # Errors
@@ -421,6 +486,21 @@ mod tests {
             let share = f64::from(within) / f64::from(rounds);
             assert!((0.91..=0.98).contains(&share), "{share} of the estimates are within their error");
         }
+    }
+
+    #[test]
+    fn records_are_called_pauses_where_each_is_one() {
+        let noun = |each: &[bool]| GcNoun::of_each(each.iter().copied());
+        assert_eq!(noun(&[true, true]), GcNoun::Pauses);
+        for others in [&[][..], &[false], &[true, false, true]] {
+            assert_eq!(noun(others), GcNoun::Collections, "{others:?}");
+        }
+        let words = |noun: GcNoun| [noun.one(), noun.many(), noun.title()].map(str::to_owned);
+        assert_eq!(words(GcNoun::Collections), ["collection", "collections", "Collections"]);
+        assert_eq!(words(GcNoun::Pauses), ["pause", "pauses", "Pauses"]);
+        let numbered = |noun: GcNoun| [noun.numbered(7), noun.label(7)];
+        assert_eq!(numbered(GcNoun::Collections), ["GC 7", "GC 7"]);
+        assert_eq!(numbered(GcNoun::Pauses), ["pause 7", "Pause 7"]);
     }
 
     fn told(changes: &[&[(u32, SpaceKind, i64)]]) -> Vec<(u32, LifeStep, u32, SpaceKind, f64)> {

@@ -323,6 +323,7 @@ impl<S: TraceSource> RecordedSeries<S> {
                 let point = |c: &Collection| GcPoint {
                     number: c.number,
                     kind: c.kind,
+                    one_pause: false,
                     cause: recording
                         .program
                         .causes

@@ -4,7 +4,7 @@ use super::answers::DumpStamp;
 use super::budget::MemoryNeed;
 use super::counts::ClassCounts;
 use super::event::GcKind;
-use super::lives::{GcHistory, Lives};
+use super::lives::{GcHistory, GcNoun, Lives};
 use super::recording::Recording;
 use super::registry;
 use super::sampled::SampledAllocations;
@@ -36,8 +36,12 @@ pub type PointNumber = (u16, u32);
 pub struct GcPoint {
     /// The source's own number.
     pub number: u32,
-    /// Whether the whole heap was collected.
+    /// Whether the whole heap was collected. Of a single pause: by the collection that it is of.
     pub kind: GcKind,
+    /// Whether this is one pause of a collector that works beside the program ([`GcRecord::one_pause`](crate::GcRecord::one_pause)). The
+    /// trees that others write have no word for it.
+    #[serde(skip)]
+    pub one_pause: bool,
     /// Why.
     pub cause: String,
     /// How long it took, milliseconds.
@@ -117,6 +121,11 @@ pub trait HeapSeries: Send + Sync {
     /// Whether collections are known that need not be points in time: [`HeapSeries::gc_history`] has some. Constant time.
     fn has_collections(&self) -> bool {
         false
+    }
+
+    /// What these are, one by one. Constant time.
+    fn gc_noun(&self) -> GcNoun {
+        GcNoun::default()
     }
 
     /// Whether collections would be known, had there been any.

@@ -2,7 +2,7 @@
 //! and what is cut or damaged is shown as far as it goes.
 
 use memory_city_formats::values::{FieldValue, ObjectRecord, ReferencePlace};
-use memory_city_formats::{HeapSeries, LifeEvent, LifeStep, open, wire};
+use memory_city_formats::{GcNoun, HeapSeries, LifeEvent, LifeStep, open, wire};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, RootKind, TypeId};
 use memory_city_testing::hprof_writer::{reflective, small};
@@ -367,6 +367,43 @@ fn samples_are_born_and_die() {
     assert_eq!(history.epoch, 1_700_000_000_000);
     assert_eq!(history.collections.iter().map(|gc| gc.one_pause).collect::<Vec<_>>(), [false, true, false]);
     assert_eq!(history.collections[2].end - history.collections[2].start, 4_000_000);
+}
+
+/// Where each record is one pause of a collector that works beside the program, its number is that of a pause; where some are whole
+/// collections, all are called so.
+#[test]
+fn walks_come_after_pauses_where_only_these_are_told() {
+    use GcScope::{Pause, Whole};
+    for (scopes, noun, label) in [
+        ([Pause, Pause], GcNoun::Pauses, "Walk 1 after pause 2"),
+        ([Whole, Pause], GcNoun::Collections, "Walk 1 after GC 2"),
+        ([Pause, Whole], GcNoun::Collections, "Walk 1 after GC 2"),
+    ] {
+        for kind in [CollectionKind::Major, CollectionKind::Unknown] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("shop.mcity");
+            let mut shop = Shop::begin(&path, TraceOptions::default());
+            let rows = [1, 2].map(|number| GcRow { scope: scopes[number as usize - 1], ..gc(number, kind) });
+            shop.writer.write(&rows).expect("written");
+            shop.walk(&[]);
+            shop.writer.finish("the program ended").expect("finished");
+            let series = opened(&[path]);
+            let point = &series.points()[0];
+            assert_eq!((series.gc_noun(), &*point.label), (noun, label), "{scopes:?}");
+            let of_point = point.gc.as_ref().map(|gc| gc.one_pause);
+            assert_eq!(of_point, (kind == CollectionKind::Major).then_some(scopes[1] == Pause), "{scopes:?}");
+            let history = series.gc_history(&Progress::new()).expect("read").expect("collections");
+            assert_eq!(history.noun(), noun);
+        }
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("shop.mcity");
+    let mut shop = Shop::begin(&path, TraceOptions::default());
+    let pause = |number| GcRow { scope: Pause, ..gc(number, CollectionKind::Unknown) };
+    shop.writer.write(&[pause(1), pause(2)]).expect("written");
+    shop.writer.finish("the program ended").expect("finished");
+    let Err(error) = open(&[path], &Progress::new()) else { panic!("there is no walk") };
+    assert!(error.to_string().contains(" and 2 pauses, but no walk"), "{error}");
 }
 
 #[test]

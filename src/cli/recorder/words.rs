@@ -5,6 +5,7 @@ use crate::cli::size_text;
 use memory_city::jvm::walks::WalkTaker;
 use memory_city_agent::folder::AgentStatus;
 use memory_city_analysis::tabular::{bytes_text, count_text, several};
+use memory_city_formats::GcNoun;
 use memory_city_heap::error::Error;
 use std::path::Path;
 use std::time::Duration;
@@ -171,13 +172,17 @@ pub fn summary(status: &AgentStatus, taker: &WalkTaker, reason: &str) -> String 
         kept if kept < taker.walks => format!("{walks}, {kept} of them in the trace"),
         _ => walks,
     };
+    // The walks, for which the program stands still too, are told of beside them.
+    let collections = match GcNoun::of(status.collections, status.gc_pauses) {
+        GcNoun::Collections => several(status.collections, "collection", "collections"),
+        GcNoun::Pauses => several(status.collections, "GC pause", "GC pauses"),
+    };
     format!(
-        "Recorded for {}: {} ({} alive at the end), {}, {}, {walks}; the program stood still for {} and paid {:.1} % of \
+        "Recorded for {}: {} ({} alive at the end), {collections}, {}, {walks}; the program stood still for {} and paid {:.1} % of \
          a core; {}; {reason}.",
         clock(status.elapsed),
         several(status.samples, "sample", "samples"),
         count_text(status.live),
-        several(status.collections, "collection", "collections"),
         several(status.histograms, "class histogram", "class histograms"),
         seconds(status.pauses),
         cost(status),
@@ -230,6 +235,11 @@ mod tests {
             line(&status, &taker),
             summary(&status, &taker, "the program ended")
         ));
+        // Of collectors that work beside the program the VM tells pauses alone.
+        for (gc_pauses, said) in [(40, ", 40 GC pauses, "), (39, ", 40 collections, ")] {
+            let text = summary(&AgentStatus { gc_pauses, ..status.clone() }, &taker, "the program ended");
+            assert!(text.contains(said), "{text}");
+        }
         // Hours of a busy program, on the narrowest terminal that people have.
         let long = AgentStatus {
             samples: 7_654_321,

@@ -4,6 +4,7 @@
 use crate::viewer::action::{Action, BINDINGS};
 use crate::viewer::keys;
 use crate::viewer::settings::Settings;
+use memory_city_analysis::timeline::GcNoun;
 use memory_city_views::city::height::HeightCurve;
 use memory_city_views::city::{AreaMode, CityTheme, ReferenceShape, colour, height};
 
@@ -52,8 +53,8 @@ pub fn actions() -> Vec<PaletteEntry> {
     BINDINGS.iter().filter(offered).map(entry).collect()
 }
 
-/// All settings that are a choice, as they would be after it.
-pub fn settings(now: &Settings) -> Vec<PaletteEntry> {
+/// All settings that are a choice, as they would be after it. `noun`: what the collections of what is open are, one by one.
+pub fn settings(now: &Settings, noun: GcNoun) -> Vec<PaletteEntry> {
     let mut entries = Vec::new();
     let mut add = |title: String, change: &dyn Fn(&mut Settings)| {
         let mut wanted = now.clone();
@@ -114,8 +115,8 @@ pub fn settings(now: &Settings) -> Vec<PaletteEntry> {
     switch("Playing again from the start", now.repeat, &|s, on| s.repeat = on);
     switch("Shadows", now.shadows, &|s, on| s.shadows = on);
     switch("Only the largest children have plots", now.prune, &|s, on| s.prune = on);
-    switch("Starts of collections too", now.gc_starts, &|s, on| s.gc_starts = on);
-    switch("Collections below trends", now.trends.strip, &|s, on| s.trends.strip = on);
+    switch(&format!("Starts of {} too", noun.many()), now.gc_starts, &|s, on| s.gc_starts = on);
+    switch(&format!("{} below trends", noun.title()), now.trends.strip, &|s, on| s.trends.strip = on);
     switch("Unreachable objects too", now.include_unreachable, &|s, on| s.include_unreachable = on);
     for (title, percent) in [("normal", 100u16), ("large", 140), ("very large", 200)] {
         add(format!("Size of names: {title}"), &|s| s.name_size = f32::from(percent) / 100.0);
@@ -182,13 +183,15 @@ mod tests {
     use memory_city_analysis::timeline::ClosureMetric;
 
     fn titles(text: &str) -> Vec<String> {
-        let all: Vec<PaletteEntry> = actions().into_iter().chain(settings(&Settings::default())).collect();
+        let all: Vec<PaletteEntry> =
+            actions().into_iter().chain(settings(&Settings::default(), GcNoun::default())).collect();
         fitting(&all, text, 5).into_iter().flat_map(|kind| kind.listed).map(|entry| entry.title).collect()
     }
 
     #[test]
     fn each_kind_says_how_many_of_it_fit() {
-        let all: Vec<PaletteEntry> = actions().into_iter().chain(settings(&Settings::default())).collect();
+        let all: Vec<PaletteEntry> =
+            actions().into_iter().chain(settings(&Settings::default(), GcNoun::default())).collect();
         for text in ["", "names", "areas", "colour", "no such thing"] {
             for FittingKind { kind, listed, count } in fitting(&all, text, 7) {
                 let fits = all.iter().filter(|entry| entry.kind == kind && fit(entry, text).is_some()).count();
@@ -211,7 +214,7 @@ mod tests {
     #[test]
     fn what_is_so_already_says_so_and_each_setting_changes_what_it_says() {
         let now = Settings::default();
-        let all = settings(&now);
+        let all = settings(&now, GcNoun::default());
         let of = |title: &str| all.iter().find(|entry| entry.title == title).unwrap_or_else(|| panic!("{title}"));
         assert_eq!(of("Areas: square root").aside, "now");
         let Does::Set(wanted) = &of("Names: off").does else { panic!("a setting") };
@@ -224,6 +227,21 @@ mod tests {
             (of("Theme: dark").aside.as_str(), of("Opacity of buildings: usual").aside.as_str()),
             ("now", "now")
         );
+    }
+
+    #[test]
+    fn settings_are_about_pauses_where_these_are_what_is_told() {
+        for (noun, titles) in [
+            (GcNoun::Collections, ["Starts of collections too: on", "Collections below trends: off"]),
+            (GcNoun::Pauses, ["Starts of pauses too: on", "Pauses below trends: off"]),
+        ] {
+            let mut now = Settings { gc_starts: false, ..Settings::default() };
+            now.trends.strip = true;
+            let all = settings(&now, noun);
+            for title in titles {
+                assert!(all.iter().any(|entry| entry.title == title), "{title}");
+            }
+        }
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn entries_of(
         all.push(PaletteEntry { kind: "Times", title, aside: label, does: Does::Time(time - 1) });
     }
     all.extend(entries::actions());
-    all.extend(entries::settings(settings));
+    all.extend(entries::settings(settings, open.source.gc_noun()));
     if open.source.can_regroup() {
         for grouping in group::groupings().into_iter().filter(|grouping| open.source.offers(grouping).is_ok()) {
             let now = settings.grouping == grouping.id || open.source.grouping_id() == grouping.id;

@@ -181,10 +181,17 @@ fn interval_of(speed: f32) -> f32 {
 fn caption(point: &TimePoint) -> String {
     match &point.gc {
         Some(gc) => {
-            format!("{} · {} · {}", point.label, if gc.kind == GcKind::Major { "full" } else { "minor" }, gc.cause)
+            format!("{} · {} · {}", point.label, analyses::gc_kind_text(gc.kind, gc.one_pause), gc.cause)
         }
         None => point.label.clone(),
     }
+}
+
+/// Whether a collection ends at a point in time, once for each, and whether it is a full one. A pause of a collector that works beside the
+/// program is not, whatever that collects.
+fn mark_at(points: &[TimePoint], time: usize) -> Option<bool> {
+    let gc = points[time].gc.as_ref().filter(|gc| gc.end && !is_repeated(points, time))?;
+    Some(gc.kind == GcKind::Major && !gc.one_pause)
 }
 
 /// What the scale of the bar goes up to. Counts between the points in time have garbage, and may be many times the heap: its curve is
@@ -316,10 +323,9 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
                 plot.hline(egui_plot::HLine::new("axis", value as f64).color(faint).width(1.0));
             }
             // Collections are marked at the foot, those of the whole heap over the others; where marks would touch one stands for all.
-            for (kind, colour, radius) in [(GcKind::Minor, theme::QUIET, 1.2), (GcKind::Major, theme::WARNING, 2.6)] {
+            for (is_full, colour, radius) in [(false, theme::QUIET, 1.2), (true, theme::WARNING, 2.6)] {
                 let points = timeline.points();
-                let ends = |t: usize| points[t].gc.as_ref().is_some_and(|gc| gc.kind == kind && gc.end);
-                let is = |t: &usize| ends(*t) && !is_repeated(points, *t);
+                let is = |t: &usize| mark_at(points, *t) == Some(is_full);
                 let at = far_apart((0..times).filter(is).map(x), f64::from(2.0 * radius) * point);
                 let at: Vec<_> = at.map(|x| [x, -4.0 * unit]).collect();
                 plot.points(Points::new("gc", at).color(colour).radius(radius));
@@ -501,7 +507,12 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{FASTEST, SLOWEST, axis_step, far_apart, interval_of, magnification, scale_of, speed_of, thinned};
+    use super::{
+        FASTEST, SLOWEST, axis_step, caption, far_apart, interval_of, magnification, mark_at, scale_of, speed_of,
+        thinned,
+    };
+    use memory_city_analysis::timeline::{GcPoint, TimePoint};
+    use memory_city_formats::event::GcKind;
 
     #[test]
     fn play_is_a_tenth_as_fast_to_fifty_times() {
@@ -510,6 +521,24 @@ mod tests {
             assert!((speed_of(seconds) - speed).abs() < 1e-3, "{speed}");
         }
         assert_eq!((speed_of(60.0), speed_of(0.0)), (0.1, 50.0), "what the slider cannot show is its end");
+    }
+
+    #[test]
+    fn pauses_have_no_mark_of_full_collections() {
+        for (kind, one_pause, mark, said) in [
+            (GcKind::Major, false, true, "GC 4 · full · Warmup"),
+            (GcKind::Minor, false, false, "GC 4 · minor · Warmup"),
+            (GcKind::Major, true, false, "GC 4 · major · Warmup"),
+            (GcKind::Minor, true, false, "GC 4 · minor · Warmup"),
+        ] {
+            let gc =
+                GcPoint { number: 4, kind, one_pause, cause: "Warmup".into(), duration: 1, end: true, freed: None };
+            let point = TimePoint { label: "GC 4".into(), gc: Some(gc.clone()), ..TimePoint::default() };
+            let begun = TimePoint { gc: Some(GcPoint { end: false, ..gc }), ..TimePoint::default() };
+            let points = [begun, point.clone(), point.clone(), TimePoint::default()];
+            assert_eq!([0, 1, 2, 3].map(|time| mark_at(&points, time)), [None, Some(mark), None, None], "{kind:?}");
+            assert_eq!(caption(&point), said);
+        }
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct AgentStatus {
     pub numbered: u64,
     /// Garbage collections.
     pub collections: u64,
+    /// Of them those that are one pause of a collector that works beside the program.
+    pub gc_pauses: u64,
     /// Walks.
     pub walks: u64,
     /// Walks that were left out because the disk was too full.
@@ -105,6 +107,7 @@ status_fields!(
     lost,
     numbered,
     collections,
+    gc_pauses,
     walks,
     no_room,
     no_time,

@@ -174,6 +174,7 @@ impl Worker<'_> {
             lost: self.lost,
             numbered: self.identities.as_ref().map_or(0, NumberedObjects::len),
             collections: self.collections,
+            gc_pauses: self.gc_pauses,
             walks: self.schedule.walks,
             no_room: self.schedule.no_room,
             no_time: self.schedule.no_time,

@@ -23,7 +23,7 @@ use crate::sampling::this_thread_is_ours;
 use crate::sink::Sink;
 use crate::vm::Jni;
 use crate::walk::{WalkSchedule, can_walk, remove_leftovers};
-use memory_city_wire::{ChunkKind, GcRow, LossReason, WireError};
+use memory_city_wire::{ChunkKind, GcRow, GcScope, LossReason, WireError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -107,6 +107,8 @@ struct Worker<'a> {
     machine: GcCounters,
     /// Collections written, of this recording.
     collections: u64,
+    /// Those of which the VM told one pause alone.
+    gc_pauses: u64,
     collections_lost: u64,
     deaths: u64,
     thinned: u64,
@@ -147,6 +149,7 @@ impl<'a> Worker<'a> {
             ),
             machine: GcCounters::find(),
             collections: 0,
+            gc_pauses: 0,
             collections_lost: 0,
             deaths: 0,
             thinned: 0,
@@ -264,6 +267,7 @@ impl<'a> Worker<'a> {
                 row.after = told.used;
                 row.cause = told.cause.clone().map(|c| self.sink().map(|sink| sink.string(c))).transpose()?;
             }
+            self.gc_pauses += u64::from(row.scope == GcScope::Pause);
             self.sink()?.collection(row);
             self.collections += 1;
         }

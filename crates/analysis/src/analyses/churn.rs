@@ -5,12 +5,13 @@ use super::{Analysis, Arguments, Description, Findings, Need, Parameter, Paramet
 use crate::lives::{
     BY_AGE_TYPE_AND_SITE, DeadTree, RunWindow, age_bucket, age_bucket_text, grouping_of_dead, lives_of,
 };
+use crate::run::pauses_note;
 use crate::tabular::{
     Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text, several, uptime_text,
 };
 use crate::timeline::{Source, Unit};
 use crate::windows::{SuspiciousWindows, WindowRules};
-use memory_city_formats::{GcHistory, Lives, Weighed};
+use memory_city_formats::{GcHistory, GcNoun, Lives, Weighed};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::collections::BTreeMap;
@@ -137,8 +138,8 @@ impl Analysis for Churn {
         let suspects = suspects(lives, run, short, &totals, progress)?;
         let findings = Findings {
             answers: answers(&dead, &totals, &history, run, short, &suspects),
-            tables: vec![died, ages(&dead, &totals), suspects_table(&suspects, &totals)],
-            notes: notes(lives),
+            tables: vec![died, ages(&dead, &totals, history.noun()), suspects_table(&suspects, &totals)],
+            notes: notes(lives, &history, run),
             ..Findings::default()
         };
         Ok(findings)
@@ -166,7 +167,7 @@ fn found_window(
     let found = found.ok_or_else(|| Error::Unusable {
         what: format!(
             "{} in all: too few for a window of {kind}",
-            several(run.gcs.len() as u64, "collection", "collections")
+            several(run.gcs.len() as u64, run.noun.one(), run.noun.many())
         ),
         remedy: "Leave out -p window, or record longer".into(),
     })?;
@@ -250,7 +251,7 @@ impl DeadTotals {
 }
 
 /// By GCs survived.
-fn ages(dead: &DeadTree, totals: &DeadTotals) -> ResultTable {
+fn ages(dead: &DeadTree, totals: &DeadTotals, noun: GcNoun) -> ResultTable {
     let mut by_bucket: BTreeMap<usize, Weighed> = BTreeMap::new();
     for (&age, &died) in &dead.by_age {
         *by_bucket.entry(age_bucket(age)).or_default() += died;
@@ -263,7 +264,7 @@ fn ages(dead: &DeadTree, totals: &DeadTotals) -> ResultTable {
         header: TableHeader {
             id: "ages".into(),
             title: "What died, by age".into(),
-            columns: died_columns("age", "Age", "How many collections the objects had survived"),
+            columns: died_columns("age", "Age", &format!("How many {} the objects had survived", noun.many())),
             ..TableHeader::default()
         },
         rows: by_bucket.iter().map(row).collect(),
@@ -357,11 +358,12 @@ fn answers(
 ) -> Vec<String> {
     let clock = |nanos: u64| uptime_text(nanos / 1_000_000);
     let about = if totals.is_exact { "" } else { "about " };
+    let (one, many) = (history.noun().one(), history.noun().many());
     let mut answers = vec![format!(
         "From {} to {}, in {}, {about}{} objects died ({}), {} per second.",
         clock(run.from),
         clock(run.to),
-        several(run.gcs().into(), "collection", "collections"),
+        several(run.gcs().into(), one, many),
         count_text(totals.all.objects.round() as u64),
         bytes_text(totals.all.bytes.round() as u64),
         bytes_text((totals.all.bytes / totals.seconds).round() as u64),
@@ -369,8 +371,8 @@ fn answers(
     if totals.all.objects > 0.0 {
         let young: f64 = dead.by_age.range(..=short).map(|(_, died)| died.objects).sum();
         let survived = match short {
-            0 => "no collection".to_owned(),
-            n => format!("at most {}", several(n.into(), "collection", "collections")),
+            0 => format!("no {one}"),
+            n => format!("at most {}", several(n.into(), one, many)),
         };
         answers.push(format!(
             "{:.1} % of them had survived {survived}: {about}{}.",
@@ -400,16 +402,16 @@ fn answers(
     let whole = RunWindow::of_gcs(history, 0, u32::MAX);
     let (here, all) = (rates(run), rates(whole));
     answers.push(match run == whole {
-        true => format!("{:.1} collections per second took {:.1} % of the time.", here.0, here.1),
+        true => format!("{:.1} {many} per second took {:.1} % of the time.", here.0, here.1),
         false => format!(
-            "{:.1} collections per second took {:.1} % of the time; {:.1} and {:.1} % in the whole run.",
+            "{:.1} {many} per second took {:.1} % of the time; {:.1} and {:.1} % in the whole run.",
             here.0, here.1, all.0, all.1
         ),
     });
     answers
 }
 
-fn notes(lives: Lives<'_>) -> Vec<String> {
+fn notes(lives: Lives<'_>, history: &GcHistory, run: RunWindow) -> Vec<String> {
     let mut notes = Vec::new();
     if lives.is_complete() {
         notes.push("Every allocation was recorded: each sample stands for itself.".to_owned());
@@ -426,5 +428,7 @@ fn notes(lives: Lives<'_>) -> Vec<String> {
             count_text(lives.undated())
         ));
     }
+    // Ages count them too.
+    notes.extend(pauses_note(history.noun(), &history.collections[run.first as usize..run.end as usize]));
     notes
 }

@@ -4,9 +4,10 @@ use super::{Analysis, Arguments, Description, Findings, Need, Parameter, Paramet
 use crate::lives::RunWindow;
 use crate::run::pauses_note;
 use crate::tabular::{
-    Cell, CellKind, Column, ResultTable, Row, TableHeader, count_text, gc_kind_text, several, uptime_text,
+    Cell, CellKind, Column, ResultTable, Row, TableHeader, count_text, gc_kind_text, gc_kinds_explained, several,
+    uptime_text,
 };
-use crate::timeline::{History, Source, TimePoint, Unit, by_uptime, is_repeated};
+use crate::timeline::{GcNoun, History, Source, TimePoint, Unit, by_uptime, is_repeated};
 use memory_city_formats::event::GcKind;
 use memory_city_formats::{GcHistory, GcRecord};
 use memory_city_heap::error::Result;
@@ -25,12 +26,13 @@ impl Analysis for Collections {
             id: "collections",
             title: "Garbage collections",
             explanation: "How long each garbage collection paused the program, why it came, what it freed and how much \
-                survived; and the sums by kind and cause.",
+                survived; and the sums by kind and cause. Of collectors that work beside the program (ZGC, Shenandoah) the pauses are \
+                listed, several for one collection.",
             needs: &[Need::Collections],
             parameters: vec![Parameter {
                 id: "kind",
                 title: "Kind",
-                explanation: "Which collections are looked at",
+                explanation: "Which collections are looked at, or the pauses of which: full are those of the whole heap",
                 kind: ParameterKind::Choice { default: "all", choices: &["all", "full", "minor"] },
             }],
         }
@@ -43,7 +45,12 @@ impl Analysis for Collections {
         arguments: &Arguments,
         progress: &Progress,
     ) -> Result<Findings> {
-        let wanted = arguments.word("kind");
+        let wanted = match arguments.word("kind") {
+            "full" => Some(GcKind::Major),
+            "minor" => Some(GcKind::Minor),
+            _ => None,
+        };
+        let is_wanted = |kind: Option<GcKind>| wanted.is_none() || kind == wanted;
         // A trace has seen all of each collection, and reading it again takes time.
         let series = document.heaps().map(History::series).filter(|series| series.recording().is_none());
         let history = series.map_or(Ok(None), |series| series.gc_history(progress))?;
@@ -54,12 +61,13 @@ impl Analysis for Collections {
         let mut rows = Vec::new();
         let mut totals: BTreeMap<(&str, &str), Total> = BTreeMap::new();
         let mut sum = Total::default();
-        for gc in seen.all.iter().filter(|gc| wanted == "all" || wanted == gc.kind) {
+        for gc in seen.all.iter().filter(|gc| is_wanted(gc.kind)) {
             rows.push(Row { cells: gc.cells(), ..Row::default() });
-            totals.entry((gc.kind, &gc.cause)).or_default().add(gc);
+            totals.entry((gc.kind_text(), &gc.cause)).or_default().add(gc);
             sum.add(gc);
         }
         let mut notes = Vec::new();
+        let noun = document.gc_noun();
         let elapsed = seen.elapsed / NANOS;
         if elapsed > 0 && sum.count > 0 {
             // Around a single collection nothing is known of the run but its pause.
@@ -71,41 +79,46 @@ impl Analysis for Collections {
             };
             notes.push(format!(
                 "{} the program for {} ms{share}, {} ms at most{}.",
-                // Of a collector that works beside the program, one collection has several.
-                match !seen.told.is_empty() && seen.told.iter().all(|gc| gc.one_pause) {
-                    true => several(sum.count, "pause of collections stopped", "pauses of collections stopped"),
-                    false => several(sum.count, "collection paused", "collections paused"),
+                match noun {
+                    GcNoun::Pauses =>
+                        several(sum.count, "pause of collections stopped", "pauses of collections stopped"),
+                    GcNoun::Collections => several(sum.count, "collection paused", "collections paused"),
                 },
                 count_text(sum.pause / NANOS),
                 count_text(sum.longest / NANOS),
                 sum.freed.map_or(String::new(), |freed| format!("; {} objects were freed", count_text(freed))),
             ));
         }
-        notes.extend(pauses_note(seen.told.iter().filter(|gc| wanted == "all" || wanted == kind_text(gc.kind))));
-        let unfinished = seen.unfinished(wanted);
+        notes.extend(pauses_note(noun, seen.told.iter().filter(|gc| is_wanted(gc.kind))));
+        let unfinished = seen.begun.iter().filter(|&&kind| is_wanted(Some(kind))).count();
         if unfinished > 0 {
             notes.push(match unfinished {
-                1 => "1 collection begins but does not end here: it is not counted.".to_owned(),
-                n => format!("{n} collections begin but do not end here: they are not counted."),
+                1 => format!("1 {} begins but does not end here: it is not counted.", noun.one()),
+                n => format!("{n} {} begin but do not end here: they are not counted.", noun.many()),
             });
         }
+        let title = match noun {
+            GcNoun::Collections => "Garbage collections",
+            GcNoun::Pauses => "Pauses of garbage collections",
+        };
+        let empty_text = format!("No {} of this kind ends here.", noun.one());
         let tables = vec![
             ResultTable {
                 header: TableHeader {
                     id: "collections".into(),
-                    title: "Garbage collections".into(),
-                    columns: one_columns(),
+                    title: title.into(),
+                    columns: one_columns(noun),
                     ..TableHeader::default()
                 },
                 rows,
                 left_out: None,
-                empty_text: NONE.into(),
+                empty_text: empty_text.clone(),
             },
             ResultTable {
                 header: TableHeader {
                     id: "totals".into(),
-                    title: "Garbage collections by kind and cause".into(),
-                    columns: total_columns(),
+                    title: format!("{title} by kind and cause"),
+                    columns: total_columns(noun),
                     ..TableHeader::default()
                 },
                 rows: totals
@@ -113,7 +126,7 @@ impl Analysis for Collections {
                     .map(|((kind, cause), total)| Row { cells: total.cells(kind, cause), ..Row::default() })
                     .collect(),
                 left_out: None,
-                empty_text: NONE.into(),
+                empty_text,
             },
         ];
         Ok(Findings { tables, notes, ..Findings::default() })
@@ -123,16 +136,14 @@ impl Analysis for Collections {
 /// Nanoseconds in a millisecond.
 const NANOS: u64 = 1_000_000;
 
-fn kind_text(kind: Option<GcKind>) -> &'static str {
-    kind.map_or("unknown", gc_kind_text)
-}
-
-/// A collection that ended.
+/// A collection that ended, or one pause of one.
 struct ListedCollection {
     label: String,
     /// Milliseconds.
     ended: u64,
-    kind: &'static str,
+    /// Where it is known.
+    kind: Option<GcKind>,
+    one_pause: bool,
     cause: String,
     /// Nanoseconds.
     pause: u64,
@@ -142,11 +153,15 @@ struct ListedCollection {
 }
 
 impl ListedCollection {
+    fn kind_text(&self) -> &'static str {
+        self.kind.map_or("unknown", |kind| gc_kind_text(kind, self.one_pause))
+    }
+
     fn cells(&self) -> Vec<Cell> {
         vec![
             Cell::Text(self.label.clone()),
             Cell::Time(self.ended),
-            Cell::Text(self.kind.to_owned()),
+            Cell::Text(self.kind_text().to_owned()),
             Cell::Text(self.cause.clone()),
             Cell::Number(self.pause / NANOS),
             self.freed.map_or(Cell::Empty, Cell::Number),
@@ -188,7 +203,8 @@ impl<'a> SeenCollections<'a> {
             seen.all.push(ListedCollection {
                 label: point.label.clone(),
                 ended: point.millis,
-                kind: gc_kind_text(gc.kind),
+                kind: Some(gc.kind),
+                one_pause: gc.one_pause,
                 cause: gc.cause.clone(),
                 pause: gc.duration.saturating_mul(NANOS),
                 freed: gc.freed,
@@ -213,7 +229,7 @@ impl<'a> SeenCollections<'a> {
         window: TimeWindow,
         progress: &Progress,
     ) -> Result<SeenCollections<'a>> {
-        let points = document.timeline().points();
+        let (points, noun) = (document.timeline().points(), document.gc_noun());
         // Of walks none of which is of a known kind of collection the times are those of a clock.
         let epoch = if by_uptime(points) { 0 } else { history.epoch };
         let mut whole = RunWindow::of_points(document, history, window);
@@ -233,9 +249,10 @@ impl<'a> SeenCollections<'a> {
             let at_end =
                 times.clone().take_while(|&t| points[t].millis == gc.end / NANOS).find(|&t| is_end_of(&points[t], gc));
             all.push(ListedCollection {
-                label: at_end.map_or_else(|| format!("GC {}", gc.number), |t| points[t].label.clone()),
+                label: at_end.map_or_else(|| noun.label(gc.number), |t| points[t].label.clone()),
                 ended: gc.end / NANOS,
-                kind: kind_text(gc.kind),
+                kind: gc.kind,
+                one_pause: gc.one_pause,
                 cause: gc.cause.clone(),
                 pause: gc.end.saturating_sub(gc.start),
                 freed: at_end.and_then(|t| points[t].gc.as_ref()?.freed),
@@ -245,11 +262,6 @@ impl<'a> SeenCollections<'a> {
         let last = points[window.to].millis.saturating_sub(epoch).saturating_mul(NANOS).max(whole.to);
         Ok(SeenCollections { all, told, begun: Vec::new(), elapsed: last.saturating_sub(whole.from) })
     }
-
-    /// How many of a kind begin and do not end.
-    fn unfinished(&self, wanted: &str) -> usize {
-        self.begun.iter().filter(|&&kind| wanted == "all" || wanted == gc_kind_text(kind)).count()
-    }
 }
 
 /// Whether a point in time is the very end of a collection, not something later that comes after it.
@@ -258,35 +270,47 @@ fn is_end_of(point: &TimePoint, gc: &GcRecord) -> bool {
     is_same && point.millis == gc.end / NANOS
 }
 
-const NONE: &str = "No collection of this kind ends here.";
+fn survival_explained(noun: GcNoun) -> String {
+    format!(
+        "Share of the objects of the whole heap that were there when the {} began and were not freed. Minor collections look at a part \
+         of the heap; what they leave alone survives",
+        noun.one()
+    )
+}
 
-const SURVIVAL: &str = "Share of the objects of the whole heap that were there when the collection began and were not \
-    freed. Minor collections look at a part of the heap; what they leave alone survives";
-
-fn one_columns() -> Vec<Column> {
+fn one_columns(noun: GcNoun) -> Vec<Column> {
     let objects = CellKind::Number(Unit::Objects);
+    // How long a pause is, is not called pause beside it.
+    let (what, length) = match noun {
+        GcNoun::Collections => ("GC", "Pause"),
+        GcNoun::Pauses => ("Pause", "Duration"),
+    };
     vec![
-        Column::new("label", "GC", CellKind::Text, "The collection, as the timeline calls it"),
+        Column::new("label", what, CellKind::Text, format!("The {}, as the timeline calls it", noun.one())),
         Column::new("ended", "Ended at", CellKind::Uptime, "When it ended"),
-        Column::new("kind", "Kind", CellKind::Text, "minor: a part of the heap was collected; full: all of it"),
+        Column::new("kind", "Kind", CellKind::Text, gc_kinds_explained(noun)),
         Column::new("cause", "Cause", CellKind::Text, "Why the heap was collected"),
-        Column::new("pause", "Pause", CellKind::Number(Unit::Millis), "From its start to its end"),
+        Column::new("pause", length, CellKind::Number(Unit::Millis), "From its start to its end"),
         Column::new("freed", "Freed", objects, "Objects that it freed"),
         Column::new("survived", "Survived", objects, "Objects in the heap at its end, where they were counted then"),
-        Column::new("survival", "Survival", CellKind::Percent, SURVIVAL),
+        Column::new("survival", "Survival", CellKind::Percent, survival_explained(noun)),
     ]
 }
 
-fn total_columns() -> Vec<Column> {
+fn total_columns(noun: GcNoun) -> Vec<Column> {
     let (objects, millis) = (CellKind::Number(Unit::Objects), CellKind::Number(Unit::Millis));
+    let sum = match noun {
+        GcNoun::Collections => "All their pauses together",
+        GcNoun::Pauses => "All of them together",
+    };
     vec![
-        Column::new("kind", "Kind", CellKind::Text, "minor: a part of the heap was collected; full: all of it"),
+        Column::new("kind", "Kind", CellKind::Text, gc_kinds_explained(noun)),
         Column::new("cause", "Cause", CellKind::Text, "Why the heap was collected"),
-        Column::new("count", "Collections", CellKind::Number(Unit::Count), "How many there were"),
-        Column::new("pause", "Total pause", millis, "All their pauses together"),
+        Column::new("count", noun.title(), CellKind::Number(Unit::Count), "How many there were"),
+        Column::new("pause", "Total pause", millis, sum),
         Column::new("longest", "Longest pause", millis, "The longest of them"),
         Column::new("freed", "Freed", objects, "Objects that they freed together"),
-        Column::new("survival", "Survival", CellKind::Percent, SURVIVAL),
+        Column::new("survival", "Survival", CellKind::Percent, survival_explained(noun)),
     ]
 }
 

@@ -1,8 +1,8 @@
 //! The heap over time: how large it is at each point in time, and which collection that is.
 
 use super::{Analysis, Arguments, Description, Findings, TimeWindow};
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text};
-use crate::timeline::{Amount, NodeId, Source, Unit, by_uptime, is_repeated};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text, gc_kinds_explained};
+use crate::timeline::{Amount, GcNoun, NodeId, Source, Unit, by_uptime, is_repeated};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 
@@ -31,11 +31,25 @@ impl Analysis for HeapOverTime {
         let trace = by_uptime(timeline.points());
         // Walks are points of their own, whatever they come after.
         let all_gc = points.iter().all(|p| p.gc.is_some());
-        let what = if all_gc { "GC" } else { "State" };
+        let noun = document.gc_noun();
+        let one = noun.one();
+        let what = match (all_gc, noun) {
+            (false, _) => "State",
+            (true, GcNoun::Collections) => "GC",
+            (true, GcNoun::Pauses) => "Pause",
+        };
         let taken = if trace { CellKind::Uptime } else { CellKind::Time };
         let starts = points.iter().any(|p| p.gc.as_ref().is_some_and(|gc| !gc.end));
         let mut columns = vec![
-            Column::new("label", what, CellKind::Text, "The file, or the garbage collection"),
+            Column::new(
+                "label",
+                what,
+                CellKind::Text,
+                match noun {
+                    GcNoun::Collections => "The file, or the garbage collection",
+                    GcNoun::Pauses => "The file, or the pause of a garbage collection",
+                },
+            ),
             Column::new("taken", if trace { "At" } else { "Taken" }, taken, "When it was; 0 when that is not known"),
         ];
         let metrics: Vec<_> = timeline.metrics().collect();
@@ -57,12 +71,19 @@ impl Analysis for HeapOverTime {
                     "gc_kind",
                     "Kind",
                     CellKind::Text,
-                    "minor: a part of the heap was collected; full: all of it. What is known of a collection stands at the first \
-                     point after it",
+                    format!(
+                        "{}. What is known of a {one} stands at the first point after it",
+                        gc_kinds_explained(noun)
+                    ),
                 ),
                 Column::new("gc_cause", "Cause", CellKind::Text, "Why it was collected"),
-                Column::new("pause", "Pause", CellKind::Number(Unit::Millis), "How long the collection took"),
-                Column::new("freed", "Freed", CellKind::Number(Unit::Objects), "Objects that the collection freed"),
+                Column::new(
+                    "pause",
+                    if noun.is_pauses() { "Duration" } else { "Pause" },
+                    CellKind::Number(Unit::Millis),
+                    format!("How long the {one} took"),
+                ),
+                Column::new("freed", "Freed", CellKind::Number(Unit::Objects), format!("Objects that the {one} freed")),
             ]);
         }
         if garbage {
@@ -82,7 +103,7 @@ impl Analysis for HeapOverTime {
             ]);
         }
         if starts {
-            let explanation = "Whether this is the start or the end of the collection";
+            let explanation = format!("Whether this is the start or the end of the {one}");
             columns.push(Column::new("moment", "Moment", CellKind::Text, explanation));
         }
         let mut rows = Vec::with_capacity(points.len());
@@ -92,7 +113,7 @@ impl Analysis for HeapOverTime {
             cells.extend(metrics.iter().map(|&m| Cell::Number(timeline.value(t, NodeId::ROOT, m))));
             match &point.gc {
                 Some(gc) if !is_repeated(points, at) => cells.extend([
-                    Cell::Text(gc_kind_text(gc.kind).into()),
+                    Cell::Text(gc_kind_text(gc.kind, gc.one_pause).into()),
                     Cell::Text(gc.cause.clone()),
                     Cell::Number(gc.duration),
                     gc.freed.map_or(Cell::Empty, Cell::Number),

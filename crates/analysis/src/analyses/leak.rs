@@ -137,9 +137,10 @@ impl Analysis for Leak {
         notes.extend(filled_notes(&filled));
         notes.extend(unseen_end(document, window.to, progress)?.map(|seconds| {
             format!(
-                "The last walk is {seconds} s before the last collection that was recorded: whether what grew came to rest since then is not \
+                "The last walk is {seconds} s before the last {} that was recorded: whether what grew came to rest since then is not \
                  seen. Have walks taken until the end: with `attach` for as long, where the program records itself; else by recording for longer, \
-                 or with a larger --walk-share."
+                 or with a larger --walk-share.",
+                document.gc_noun().one()
             )
         }));
         let (times, history) = (&looked.times, &looked.history);

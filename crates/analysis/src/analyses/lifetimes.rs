@@ -4,6 +4,7 @@ use super::{Analysis, Arguments, Description, Findings, Need, Parameter, Paramet
 use crate::lives::{
     AGES, GroupSpans, LifeSpans, RunWindow, age_bucket, age_bucket_text, grouping_of_dead, life_spans, lives_of,
 };
+use crate::run::pauses_note;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, count_text};
 use crate::timeline::{Source, Unit};
 use memory_city_formats::Weighed;
@@ -74,10 +75,11 @@ impl Analysis for Lifetimes {
         let has_spaces = lives.is_exact();
         let all = &spans.groups[0];
         let mut answers = vec![format!(
-            "Of {} objects that were born, {} died; {} of them after no collection.",
+            "Of {} objects that were born, {} died; {} of them after no {}.",
             count_text(all.born.objects.round() as u64),
             count_text(all.died.objects.round() as u64),
             count_text(all.deaths[0].objects.round() as u64),
+            history.noun().one(),
         )];
         let mut notes = Vec::new();
         if has_spaces {
@@ -92,6 +94,8 @@ impl Analysis for Lifetimes {
                 count_text(lives.samples())
             ));
         }
+        // Ages count them.
+        notes.extend(pauses_note(history.noun(), &history.collections[run.first as usize..run.end as usize]));
         let header = |id: &str, title: &str, columns, nested| TableHeader {
             id: id.into(),
             title: format!("{title} (by {})", grouping.title),

@@ -4,7 +4,7 @@ use super::{TimeWindow, looked};
 use crate::tabular::count_text;
 use crate::timeline::{History, Metric, NodeId, Source, by_uptime};
 use crate::windows::{GcSpan, MemoryLevel};
-use memory_city_formats::{GcHistory, GcKind, LifeStep};
+use memory_city_formats::{GcHistory, GcKind, GcNoun, LifeStep};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 
@@ -21,6 +21,8 @@ pub struct RunMeasures {
     pub began: u64,
     /// Its collections.
     pub gcs: Vec<GcSpan>,
+    /// What these are, one by one.
+    pub noun: GcNoun,
     /// Memory over time.
     pub levels: Vec<MemoryLevel>,
     /// What the levels are, for people: `bytes that GC roots reach`.
@@ -53,6 +55,7 @@ impl RunMeasures {
         let mut measures = RunMeasures {
             began: whole.from,
             gcs: within.iter().map(|gc| GcSpan { start: gc.start, end: gc.end, freed: 0 }).collect(),
+            noun: document.gc_noun(),
             levels: Vec::new(),
             levels_are: String::new(),
             freed_is_estimated: None,
@@ -72,6 +75,7 @@ impl RunMeasures {
         RunMeasures {
             began: levels.first().map_or(0, |level| level.time),
             gcs: Vec::new(),
+            noun: document.gc_noun(),
             levels_are: match document.heaps() {
                 Some(heaps) if heaps.options().include_unreachable => {
                     "bytes of all objects, reachable or not".to_owned()
@@ -315,6 +319,35 @@ mod tests {
             let measures = RunMeasures::of(&source, window, 0, &Progress::new()).expect("measured");
             assert_eq!(measures.freed_is_estimated.is_some(), is_known, "{why}");
             assert!(measures.notes.iter().any(|note| note.contains(why)), "{:?}", measures.notes);
+        }
+    }
+
+    /// What samples survive is counted in what the VM tells.
+    #[test]
+    fn what_died_has_survived_pauses_where_these_are_told() {
+        for (scope, one, many) in [(GcScope::Whole, "collection", "collections"), (GcScope::Pause, "pause", "pauses")] {
+            let source = sampled(8, &[0, 7], scope, 0);
+            for (id, expected) in [
+                ("churn", [format!(" in 8 {many}, "), format!(" {many} per second took ")]),
+                ("lifetimes", [format!("of them after no {one}."), "objects that were born".to_owned()]),
+            ] {
+                let analysis = crate::analyses::AnalysisRegistry::built_in().get(id).expect("the analysis");
+                let arguments = crate::analyses::Arguments::parse(&analysis.describe(), []).expect("arguments");
+                let window = TimeWindow::whole(source.timeline());
+                let found =
+                    crate::analyses::run(&*analysis, &source, window, &arguments, &Progress::new()).expect("run");
+                let text = found.answers.join("\n");
+                assert!(expected.iter().all(|part| text.contains(part)), "{id}: {text}");
+                let is_said = found.notes.iter().any(|note| note.starts_with("What is counted are pauses: "));
+                assert_eq!(is_said, scope == GcScope::Pause, "{id}");
+                if id == "churn" {
+                    let ages = found.tables.iter().find(|table| table.header.id == "ages").expect("ages");
+                    assert_eq!(ages.header.columns[0].explanation, format!("How many {many} the objects had survived"));
+                }
+            }
+            let died = crate::lives::died_over_time(&source, "type", &Progress::new()).expect("what died");
+            let label = if scope == GcScope::Pause { "Pause 0" } else { "GC 0" };
+            assert_eq!(died.timeline().points()[0].label, label);
         }
     }
 

@@ -53,7 +53,7 @@ mod registry;
 pub mod report;
 mod verdict;
 
-pub use crate::tabular::{bytes_text, count_text, gc_text, time_text, uptime_text};
+pub use crate::tabular::{bytes_text, count_text, gc_kind_text, gc_text, time_text, uptime_text};
 pub use cut::named_cut;
 pub(crate) use interface::change;
 pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};

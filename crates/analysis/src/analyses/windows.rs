@@ -97,7 +97,8 @@ impl Analysis for Windows {
                 number(
                     "least_gcs",
                     "Least collections",
-                    "Windows of overhead and churn have so many collections at least",
+                    "Windows of overhead and churn have so many collections at least; where a collector works beside the program (ZGC, \
+                     Shenandoah), so many of its pauses",
                     rules.least_gcs as u64,
                     1,
                     1_000_000,
@@ -203,7 +204,7 @@ fn findings(
             answers.push(format!(
                 "Collecting takes {percent:.0} % of the time {} ({}).",
                 span(overhead.from, overhead.to),
-                several((overhead.last - overhead.first + 1) as u64, "collection", "collections")
+                several((overhead.last - overhead.first + 1) as u64, run.noun.one(), run.noun.many())
             ));
         }
         rows.push(FoundWindow {
@@ -240,8 +241,8 @@ fn findings(
         notes.push(format!(
             "There {}, fewer than the {} of a window: neither overhead nor churn is looked for.",
             match run.gcs.len() {
-                1 => "is 1 collection".to_owned(),
-                n => format!("are {n} collections"),
+                1 => format!("is 1 {}", run.noun.one()),
+                n => format!("are {n} {}", run.noun.many()),
             },
             rules.least_gcs
         ));
@@ -255,7 +256,7 @@ fn findings(
         },
         rows: rows.iter().map(|row| row.cells(document, window, run)).collect(),
         left_out: None,
-        empty_text: "Nothing grows to the end, and there are too few collections.".into(),
+        empty_text: format!("Nothing grows to the end, and there are too few {}.", run.noun.many()),
     };
     Findings { answers, tables: vec![table], notes, ..Findings::default() }
 }
@@ -331,7 +332,7 @@ fn columns(run: &RunMeasures) -> Vec<Column> {
             "The last point in time at its beginning, for --from",
         ),
         Column::new("to", "To", CellKind::Number(Unit::Count), "The first point in time at its end, for --to"),
-        Column::new("gcs", "Collections", CellKind::Number(Unit::Count), "Collections in it"),
+        Column::new("gcs", run.noun.title(), CellKind::Number(Unit::Count), format!("{} in it", run.noun.title())),
         Column::new(
             "change",
             "Change",

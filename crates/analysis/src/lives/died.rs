@@ -124,7 +124,7 @@ fn timeline(lives: Lives<'_>, history: &GcHistory, grouping: &Grouping, progress
     let mut builder = TimelineBuilder::default();
     let (mut changed, mut freed, mut next) = (Vec::new(), 0u64, 0u32);
     // Points count time from the start of the program only where all of them say what was collected.
-    let by_gc = history.collections.iter().all(|gc| gc.kind.is_some());
+    let (noun, by_gc) = (history.noun(), history.collections.iter().all(|gc| gc.kind.is_some()));
     let mut end_of = |gc: u32, places: &LifePlaces<'_>, changed: &mut Vec<u32>, freed: &mut u64| {
         let Some(record) = history.collections.get(gc as usize) else { return };
         changed.sort_unstable();
@@ -133,13 +133,14 @@ fn timeline(lives: Lives<'_>, history: &GcHistory, grouping: &Grouping, progress
         let point = GcPoint {
             number: u32::try_from(record.number).unwrap_or(u32::MAX),
             kind: record.kind.unwrap_or(memory_city_formats::GcKind::Minor),
+            one_pause: record.one_pause,
             cause: if record.cause.is_empty() { "unknown cause".to_owned() } else { record.cause.clone() },
             duration: (record.end - record.start) / 1_000_000,
             end: true,
             freed: Some(std::mem::take(freed)),
         };
         let point = TimePoint {
-            label: format!("GC {}", record.number),
+            label: noun.label(record.number),
             millis: if by_gc { millis } else { history.epoch.saturating_add(millis) },
             gc: Some(point).filter(|_| by_gc),
             ..TimePoint::default()

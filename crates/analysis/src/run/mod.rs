@@ -17,7 +17,7 @@ use crate::tabular::count_text;
 use crate::timeline::{History, Source, Timeline, by_uptime};
 use crate::windows::{SuspiciousWindows, WindowRules};
 use memory_city_formats::event::GcKind;
-use memory_city_formats::{GcRecord, LifeStep, Lives, Recording, Weighed};
+use memory_city_formats::{GcNoun, GcRecord, LifeStep, Lives, Recording, Weighed};
 use memory_city_heap::SpaceKind;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -111,7 +111,7 @@ impl RunFacts {
         };
         let whole = RunWindow::of_points(source, &history, window);
         facts.collections = history.collections[whole.first as usize..whole.end as usize].to_vec();
-        facts.measures.notes.extend(pauses_note(&facts.collections));
+        facts.measures.notes.extend(pauses_note(facts.noun(), &facts.collections));
         if let Some(lives) = series.lives() {
             if lives.is_exact() {
                 facts.spaces = spaces(lives.recording, whole, progress)?;
@@ -165,9 +165,14 @@ impl RunFacts {
         Ok(())
     }
 
-    /// Whether a collection was one of the whole heap.
+    /// Whether a collection was one of the whole heap. One pause of one is not: the program goes on while the rest is collected.
     pub fn is_full(&self, gc: usize) -> bool {
-        self.collections.get(gc).is_some_and(|of| of.kind == Some(GcKind::Major))
+        self.collections.get(gc).is_some_and(|of| of.kind == Some(GcKind::Major) && !of.one_pause)
+    }
+
+    /// What its collections are, one by one.
+    pub fn noun(&self) -> GcNoun {
+        self.measures.noun
     }
 
     /// Share of the time from the end of the collection before to the end of one that the collection took, 0 to 1.
@@ -284,19 +289,22 @@ fn spaces(recording: &Recording, whole: RunWindow, progress: &Progress) -> Resul
 }
 
 /// That the times of some collections are those of one pause, where there are such.
-pub(crate) fn pauses_note<'a>(collections: impl IntoIterator<Item = &'a GcRecord>) -> Option<String> {
+pub(crate) fn pauses_note<'a>(noun: GcNoun, collections: impl IntoIterator<Item = &'a GcRecord>) -> Option<String> {
     let (mut all, mut pauses) = (0u64, 0u64);
     for gc in collections {
         all += 1;
         pauses += u64::from(gc.one_pause);
     }
-    (pauses > 0).then(|| {
-        format!(
+    (pauses > 0).then(|| match noun {
+        GcNoun::Pauses => "What is counted are pauses: the collector works beside the program, and pauses it several times for one collection. \
+             How many collections there were, and how long it worked, is not known."
+            .to_owned(),
+        GcNoun::Collections => format!(
             "Of {} of {} collections the times are those of one pause only: the collector works beside the program, and how long it \
              worked is not known. It pauses the program several times for one collection: there were fewer.",
             count_text(pauses),
             count_text(all)
-        )
+        ),
     })
 }
 

@@ -3,6 +3,7 @@
 use super::{NANOS, RunFacts, causes};
 use crate::analyses::change;
 use crate::tabular::{bytes_text, count_text, uptime_text};
+use memory_city_formats::GcNoun;
 
 /// A number of a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,43 +41,45 @@ impl RunFacts {
         let full = gcs.clone().filter(|&gc| self.is_full(gc)).count();
         let count = count_text(spans.len() as u64);
         let text = if full > 0 { format!("{count}, {} full", count_text(full as u64)) } else { count };
-        if !spans.is_empty() && self.collections[gcs.clone()].iter().all(|gc| gc.one_pause) {
-            say(
-                "Pauses",
-                text,
-                "Pauses of garbage collections that end in the window: a collection has several of them",
-            );
-        } else {
-            say("Collections", text, "Garbage collections that end in the window; full ones collect the whole heap");
-        }
+        let noun = self.noun();
+        let (one, many) = (noun.one(), noun.many());
+        say(
+            noun.title(),
+            text,
+            match noun {
+                GcNoun::Collections => "Garbage collections that end in the window; full ones collect the whole heap",
+                GcNoun::Pauses => {
+                    "Pauses of garbage collections that end in the window: a collection has several of them"
+                }
+            },
+        );
         let pause = |gc: &crate::windows::GcSpan| gc.end.saturating_sub(gc.start);
         let spent: u64 = spans.iter().map(pause).sum();
         if !spans.is_empty() {
             let share = 100.0 * spent as f64 / time.max(1) as f64;
             let text = format!("{} ({share:.1} %)", millis_text(spent));
-            say("Collecting", text, "Time spent in collections, and its share of the window");
+            // While it is not paused, the program shares its time with the collector: how much that takes is not known.
+            let name = if noun.is_pauses() { "Paused" } else { "Collecting" };
+            say(name, text, &format!("Time spent in {many}, and its share of the window"));
             let longest = spans.iter().map(pause).max().unwrap_or(0);
-            say("Longest pause", millis_text(longest), "The longest collection of the window");
+            say("Longest pause", millis_text(longest), &format!("The longest {one} of the window"));
             let mean = spent / spans.len() as u64;
-            say("Mean pause", millis_text(mean), "How long a collection takes on average");
+            say("Mean pause", millis_text(mean), &format!("How long a {one} takes on average"));
             let a_minute = 60e9 * spans.len() as f64 / time.max(1) as f64;
-            say("Frequency", format!("{a_minute:.1} a minute"), "How often collections come");
+            say("Frequency", format!("{a_minute:.1} a minute"), &format!("How often {many} come"));
         }
         let allocated: Vec<f64> = gcs.clone().filter_map(|gc| self.allocated(gc)).collect();
         if allocated.len() == spans.len() && !spans.is_empty() {
             let all: f64 = allocated.iter().sum();
-            say("Allocated", bytes_text(all as u64), "Bytes allocated before the collections of the window");
+            say("Allocated", bytes_text(all as u64), &format!("Bytes allocated before the {many} of the window"));
             let rate = 1e9 * all / time.max(1) as f64;
             say("Allocation rate", format!("{}/s", bytes_text(rate as u64)), "Bytes allocated per second");
         }
         if let Some(is_estimated) = self.measures.freed_is_estimated.filter(|_| !spans.is_empty()) {
             let freed: i64 = spans.iter().fold(0, |sum, gc| sum.saturating_add(gc.freed));
-            let how = if is_estimated {
-                "Bytes that collections freed, estimated from samples"
-            } else {
-                "Bytes that collections freed"
-            };
-            say("Freed", bytes_text(u64::try_from(freed).unwrap_or(0)), how);
+            let how = if is_estimated { ", estimated from samples" } else { "" };
+            let freed = bytes_text(u64::try_from(freed).unwrap_or(0));
+            say("Freed", freed, &format!("Bytes that {many} freed{how}"));
         }
         if let Some(lives) = self.lives.as_ref().filter(|_| !spans.is_empty()) {
             let (mut born, mut young) = (0.0, 0.0);
@@ -89,7 +92,7 @@ impl RunFacts {
                 say(
                     "New that survive",
                     format!("{share:.1} %"),
-                    "Share of the bytes allocated that survive their first collection",
+                    &format!("Share of the bytes allocated that survive their first {one}"),
                 );
             }
         }
@@ -97,7 +100,7 @@ impl RunFacts {
             say(
                 &cause,
                 format!("{}, {}", count_text(n), millis_text(time)),
-                "A cause of collections: how many, and how long they took",
+                &format!("A cause of {many}: how many, and how long they took"),
             );
         }
         all

@@ -1,7 +1,7 @@
 //! The collections of a run as tables: what the charts show, for CSV.
 
 use super::{NANOS, RunFacts};
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text, gc_kinds_explained};
 use crate::timeline::Unit;
 use std::collections::BTreeMap;
 
@@ -13,13 +13,16 @@ impl RunFacts {
         }
         let count = CellKind::Number(Unit::Count);
         let bytes = CellKind::Number(Unit::Bytes);
+        let noun = self.noun();
+        let what = if noun.is_pauses() { "Pause" } else { "GC" };
+        let length = if noun.is_pauses() { "Duration (µs)" } else { "Pause (µs)" };
         let mut columns = vec![
-            Column::new("gc", "GC", count, "The collection's own number"),
-            Column::new("kind", "Kind", CellKind::Text, "minor: a part of the heap, full: all of it"),
+            Column::new("gc", what, count, format!("The {}'s own number", noun.one())),
+            Column::new("kind", "Kind", CellKind::Text, gc_kinds_explained(noun)),
             Column::new("cause", "Cause", CellKind::Text, "Why it came"),
             Column::new("begins", "Begins", CellKind::Uptime, "When it begins"),
             Column::new("ends", "Ends", CellKind::Uptime, "When it ends"),
-            Column::new("pause_us", "Pause (µs)", count, "How long it takes"),
+            Column::new("pause_us", length, count, "How long it takes"),
             Column::new(
                 "overhead",
                 "Overhead",
@@ -59,7 +62,7 @@ impl RunFacts {
             let of = &self.collections[gc];
             let mut cells = vec![
                 Cell::Number(of.number),
-                of.kind.map_or(Cell::Empty, |kind| Cell::Text(gc_kind_text(kind).to_owned())),
+                of.kind.map_or(Cell::Empty, |kind| Cell::Text(gc_kind_text(kind, of.one_pause).to_owned())),
                 Cell::Text(of.cause.clone()),
                 Cell::Time(of.start / NANOS),
                 Cell::Time(of.end / NANOS),
@@ -96,7 +99,7 @@ impl RunFacts {
                 "overhead",
                 "GC overhead",
                 CellKind::Percent,
-                "Share of the time since the collection before that a collection takes",
+                format!("Share of the time since the {0} before that a {0} takes", self.noun().one()),
             ),
         ];
         let mut by_time: BTreeMap<u64, [Cell; 2]> = BTreeMap::new();

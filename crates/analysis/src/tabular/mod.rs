@@ -19,7 +19,7 @@ pub use cell::{Cell, CellKind, NodeLink, bars};
 pub use csv::write_csv;
 pub use json::JsonTable;
 pub use memory_city_heap::texts::{bytes_text, count_text, objects_text, several};
-pub use numbers::{gc_kind_text, gc_text, time_text, uptime_text};
+pub use numbers::{gc_kind_text, gc_kinds_explained, gc_name_text, gc_text, time_text, uptime_text};
 pub use text::write_text;
 
 use std::borrow::Cow;

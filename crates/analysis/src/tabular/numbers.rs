@@ -1,6 +1,7 @@
 //! Times and collections as people read them, beside the numbers that every part has ([`memory_city_heap::texts`]).
 
 use crate::timeline::GcPoint;
+use memory_city_formats::GcNoun;
 use memory_city_formats::event::GcKind;
 use memory_city_heap::texts::count_text;
 
@@ -14,17 +15,42 @@ pub fn uptime_text(millis: u64) -> String {
     }
 }
 
-/// What was collected: `minor` a part of the heap, `full` all of it. The words of every report.
-pub fn gc_kind_text(kind: GcKind) -> &'static str {
-    match kind {
-        GcKind::Minor => "minor",
-        GcKind::Major => "full",
+/// What was collected: `minor` a part of the heap, `full` all of it. Of a single pause what the collection collects that it is of: all of the
+/// heap is `major` there, for a full collection stops the program until it is done. The words of every report.
+pub fn gc_kind_text(kind: GcKind, one_pause: bool) -> &'static str {
+    match (kind, one_pause) {
+        (GcKind::Minor, _) => "minor",
+        (GcKind::Major, false) => "full",
+        (GcKind::Major, true) => "major",
     }
 }
 
-/// A garbage collection as `full, System.gc(), 12 ms, freed 1,234 objects`.
+/// What the words for kinds mean, for who reads a column of them.
+pub fn gc_kinds_explained(noun: GcNoun) -> &'static str {
+    match noun {
+        GcNoun::Collections => "minor: a part of the heap was collected; full: all of it",
+        GcNoun::Pauses => {
+            "By the collection that it is a pause of. minor: a part of the heap was collected; major: all of it"
+        }
+    }
+}
+
+/// A garbage collection by its number, or one of its pauses: `full collection 40`, `pause 40 of a major collection`; without the kind where
+/// that is not known.
+pub fn gc_name_text(kind: Option<GcKind>, one_pause: bool, number: u64) -> String {
+    let number = count_text(number);
+    match (one_pause, kind.map(|kind| gc_kind_text(kind, one_pause))) {
+        (false, Some(kind)) => format!("{kind} collection {number}"),
+        (false, None) => format!("collection {number}"),
+        (true, Some(kind)) => format!("pause {number} of a {kind} collection"),
+        (true, None) => format!("pause {number}"),
+    }
+}
+
+/// A garbage collection as `full, System.gc(), 12 ms, freed 1,234 objects`; one of its pauses as `pause of a major collection, Warmup, 1 ms`.
 pub fn gc_text(gc: &GcPoint) -> String {
-    let kind = gc_kind_text(gc.kind);
+    let kind = gc_kind_text(gc.kind, gc.one_pause);
+    let kind = if gc.one_pause { format!("pause of a {kind} collection") } else { kind.to_owned() };
     let freed = match (gc.freed, gc.end) {
         (Some(freed), true) => format!(", freed {} objects", count_text(freed)),
         (Some(freed), false) => format!(", will free {} objects", count_text(freed)),
@@ -54,6 +80,30 @@ mod tests {
         {
             assert_eq!(uptime_text(millis), text);
         }
+    }
+
+    /// A pause of a collector that works beside the program is no full collection, whatever that collects.
+    #[test]
+    fn pauses_are_not_full() {
+        let point = |kind, one_pause| GcPoint {
+            number: 40,
+            kind,
+            one_pause,
+            cause: "Warmup".into(),
+            duration: 1,
+            end: true,
+            freed: None,
+        };
+        for (kind, one_pause, name, text) in [
+            (GcKind::Major, false, "full collection 1,040", "full, Warmup, 1 ms"),
+            (GcKind::Minor, false, "minor collection 1,040", "minor, Warmup, 1 ms"),
+            (GcKind::Major, true, "pause 1,040 of a major collection", "pause of a major collection, Warmup, 1 ms"),
+            (GcKind::Minor, true, "pause 1,040 of a minor collection", "pause of a minor collection, Warmup, 1 ms"),
+        ] {
+            assert_eq!(gc_name_text(Some(kind), one_pause, 1040), name);
+            assert_eq!(gc_text(&point(kind, one_pause)), text);
+        }
+        assert_eq!([false, true].map(|pause| gc_name_text(None, pause, 7)), ["collection 7", "pause 7"]);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub use growing::GrowingTree;
 pub use history::History;
 pub(crate) use kept::OwnersOfTime;
 pub use memory_city_formats::wire::RecordingFolder;
-pub use memory_city_formats::{GcKind, GcPoint};
+pub use memory_city_formats::{GcKind, GcNoun, GcPoint};
 pub use memory_city_heap::Amount;
 pub use metric::{Metric, MetricInfo, Unit};
 pub use names::worded;
@@ -91,6 +91,11 @@ pub struct TimePoint {
 /// Whether the times of all these points count from the start of the program: some may be of no collection.
 pub fn by_uptime(points: &[TimePoint]) -> bool {
     points.iter().any(|point| point.gc.is_some())
+}
+
+/// What the collections are, one by one, that points in time say; where nothing but the points is known.
+pub fn gc_noun(points: &[TimePoint]) -> GcNoun {
+    GcNoun::of_each(points.iter().filter_map(|point| Some(point.gc.as_ref()?.one_pause)))
 }
 
 /// Whether a point in time has the same collection as the one before it: of a recording that was walked twice after one.

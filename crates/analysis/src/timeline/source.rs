@@ -10,13 +10,13 @@ use super::choice::named;
 use super::counted::CountedHistory;
 use super::json::{self, JsonSource};
 use super::references::ReferenceMap;
-use super::{AUTO, DIFFERENCE, History, NodeId, Timeline};
+use super::{AUTO, DIFFERENCE, History, NodeId, Timeline, gc_noun};
 use crate::group::domain::tell_packages;
 use crate::group::{self, GroupOptions, Grouping};
-use memory_city_formats::HeapSeries;
 use memory_city_formats::counts::ClassCounts;
 use memory_city_formats::sampled::SampledAllocations;
 use memory_city_formats::wire::{RecordingFolder, counted};
+use memory_city_formats::{GcNoun, HeapSeries};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
 use std::path::{Path, PathBuf};
@@ -131,6 +131,15 @@ impl Source {
             Source::Heaps(history) => history.warnings(),
             Source::Counts(counts) => counts.warnings(),
             Source::Trees(trees) => trees.warnings.clone(),
+        }
+    }
+
+    /// What its collections are, one by one: whoever counts them for people asks here.
+    pub fn gc_noun(&self) -> GcNoun {
+        match self {
+            Source::Heaps(history) => history.series().gc_noun(),
+            Source::Counts(counts) => counts.counted().noun,
+            Source::Trees(trees) => gc_noun(trees.timeline.points()),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::series::GcPoint;
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_wire::{
-    ClassRow, CollectionKind, CountRow, GcRow, RunRow, SettingRow, TraceOptions, TraceTables, TraceWriter,
+    ClassRow, CollectionKind, CountRow, GcRow, GcScope, RunRow, SettingRow, TraceOptions, TraceTables, TraceWriter,
 };
 use std::fs::File;
 use std::path::Path;
@@ -88,6 +88,7 @@ impl CountStream {
                 GcKind::Minor => CollectionKind::Minor,
                 GcKind::Major => CollectionKind::Major,
             },
+            scope: if gc.one_pause { GcScope::Pause } else { GcScope::Whole },
             cause: self.tables.string(&gc.cause),
             freed: gc.freed,
             source_number: Some(u64::from(gc.number)),

@@ -5,14 +5,14 @@
 use super::count_stream::{CONVERTED, COUNTS_SAMPLED};
 use super::estimates::{DeathCheck, Estimates};
 use super::histograms::Histograms;
-use super::lives::{gc_history, sampled_lives};
+use super::lives::{gc_history, gc_noun, sampled_lives};
 use super::origins::Provenance;
 use super::sample_kinds::SampleKinds;
 use super::sampled::sampled;
 use super::scan::{SampleOrigin, Scan};
 use super::series::{PACKAGES, gc_point};
 use crate::counts::{ClassCounts, CountBasis, CountMoment};
-use crate::lives::{GcHistory, InfoNumbers, Lives, SampledLives, Weighed};
+use crate::lives::{GcHistory, GcNoun, InfoNumbers, Lives, SampledLives, Weighed};
 use crate::recording::Recording;
 use crate::replay::CohortKey;
 use crate::sampled::SampledAllocations;
@@ -67,6 +67,8 @@ pub struct CountedTimes {
     pub histograms: Option<Arc<ClassCounts>>,
     /// Which packages are the program's own, as a list that people write, where the recording tells.
     pub own_packages: Option<String>,
+    /// What its collections are, one by one.
+    pub noun: GcNoun,
     /// What a person must know.
     pub warnings: Vec<Warning>,
     /// Types, sites, threads and creation data. Its log is empty.
@@ -254,6 +256,7 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
         tells_lengths: is_estimate && samples.tells_lengths,
         histograms,
         own_packages,
+        noun: gc_noun(&scan),
         warnings: [vec![said], trouble].concat(),
         unlike: unlike(&kinds, &lengths),
         lengths,
@@ -312,6 +315,7 @@ fn sampled_of(row: &SettingRow, started: u64) -> Option<(u64, (u64, u64))> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::GcKind;
     use crate::wire::{CountStream, StreamCount};
     use std::fs::File;
 
@@ -362,6 +366,33 @@ mod tests {
             classes.iter().map(|of| (&*of.class, of.at(0).objects, of.at(1).objects)).collect::<Vec<_>>(),
             [("byte[]", 10, 14)]
         );
+    }
+
+    /// Trees that say at which pauses they were counted, as those of recordings that were made trees and have not been written since.
+    #[test]
+    fn pauses_come_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for one_pause in [false, true] {
+            let path = folder.path().join(format!("{one_pause}.mcity"));
+            let file = File::create(&path).expect("a file");
+            let facts = [("recording.started", "1000".into()), ("recording.mode", CONVERTED.into())];
+            let mut stream = CountStream::on_file(file, &path, &facts).expect("begun");
+            let gc = GcPoint {
+                number: 7,
+                kind: GcKind::Major,
+                one_pause,
+                cause: "Warmup".into(),
+                duration: 2,
+                end: true,
+                freed: None,
+            };
+            let number = stream.collection(1_000_000, &gc).expect("written");
+            let count = StreamCount { class: "byte[]", frames: &[], objects: 3, bytes: 99 };
+            stream.write(3_000_000, Some(number), true, [count]).expect("written");
+            stream.finish("done").expect("ended");
+            let counted = counted(std::slice::from_ref(&path), &Progress::new()).expect("it opens").expect("counts");
+            assert_eq!((counted.times[0].gc.as_ref(), counted.noun.is_pauses()), (Some(&gc), one_pause));
+        }
     }
 
     #[test]

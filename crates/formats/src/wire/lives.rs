@@ -5,7 +5,7 @@ use super::sample_kinds::SampleKinds;
 use super::scan::Scan;
 use super::series::fact;
 use crate::event::GcKind;
-use crate::lives::{GcHistory, GcRecord, SampledLife, SampledLives};
+use crate::lives::{GcHistory, GcNoun, GcRecord, SampledLife, SampledLives};
 use ahash::{AHashMap, AHashSet};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -35,6 +35,11 @@ pub(super) fn gc_history(scan: &Scan) -> GcHistory {
         }
     };
     GcHistory { began, epoch: vm.unwrap_or(started), collections: scan.gcs.values().map(record).collect() }
+}
+
+/// What the collections are, one by one.
+pub(super) fn gc_noun(scan: &Scan) -> GcNoun {
+    GcNoun::of_each(scan.gcs.values().map(|(_, row)| row.scope == GcScope::Pause))
 }
 
 /// The samples as lives; `None` where none were taken.

@@ -2,7 +2,7 @@
 
 use super::cohorts;
 use super::count_stream::CONVERTED;
-use super::lives::{gc_history, sampled_lives};
+use super::lives::{gc_history, gc_noun, sampled_lives};
 use super::origins::Provenance;
 use super::sampled::{EVERY_ALLOCATION, sampled};
 use super::scan::{Scan, WalkPlace};
@@ -11,7 +11,7 @@ use crate::budget::memory_budget;
 use crate::counts::ClassCounts;
 use crate::event::GcKind;
 use crate::kept::KeptStates;
-use crate::lives::{GcHistory, Lives, SampledLives};
+use crate::lives::{GcHistory, GcNoun, Lives, SampledLives};
 use crate::recording::Recording;
 use crate::sampled::SampledAllocations;
 use crate::series::{GcPoint, HeapSeries, PointNumber, SnapshotInfo};
@@ -19,7 +19,7 @@ use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{ChunkKind, CollectionKind, GcRow, WalkStartRow};
+use memory_city_wire::{ChunkKind, CollectionKind, GcRow, GcScope, WalkStartRow};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// A recording as heap states: one for each walk.
@@ -31,6 +31,8 @@ pub(super) struct WalkSeries {
     /// What came and went, where every object was seen.
     cohorts: Option<Recording>,
     points: Vec<SnapshotInfo>,
+    /// What its collections are.
+    noun: GcNoun,
     warnings: Mutex<Vec<Warning>>,
     counts: OnceLock<Option<Arc<ClassCounts>>>,
     kept: Mutex<KeptStates>,
@@ -62,11 +64,12 @@ impl WalkSeries {
         if scan.walks.is_empty() {
             return Err(Error::Unusable {
                 what: format!(
-                    "{} holds {} samples, {} class histograms and {} collections, but no walk over the heap to show",
+                    "{} holds {} samples, {} class histograms and {} {}, but no walk over the heap to show",
                     path.display(),
                     scan.samples.len(),
                     scan.histograms(),
-                    scan.gcs.len()
+                    scan.gcs.len(),
+                    gc_noun(&scan).many()
                 ),
                 remedy: "Record until the first walk is done".into(),
             });
@@ -85,10 +88,11 @@ impl WalkSeries {
         }
         // They are in it by now.
         scan.cohorts = Vec::new();
-        let points = points(&scan);
+        let noun = gc_noun(&scan);
+        let points = points(&scan, noun);
         let warnings = Mutex::new([skipped, trouble].concat());
         let (counts, kept) = (OnceLock::new(), Mutex::default());
-        Ok(WalkSeries { scan, provenance, lives, cohorts, points, warnings, counts, kept })
+        Ok(WalkSeries { scan, provenance, lives, cohorts, points, noun, warnings, counts, kept })
     }
 }
 
@@ -108,7 +112,7 @@ pub(super) fn fact(scan: &Scan, key: &str) -> Option<u64> {
     scan.run.get(key)?.trim().parse().ok()
 }
 
-fn points(scan: &Scan) -> Vec<SnapshotInfo> {
+fn points(scan: &Scan, noun: GcNoun) -> Vec<SnapshotInfo> {
     let gc_of = |walk: &WalkPlace| {
         let row = scan.gcs.get(&walk.start.gc?)?;
         gc_point(scan, !walk.start.before_gc, row)
@@ -122,7 +126,7 @@ fn points(scan: &Scan) -> Vec<SnapshotInfo> {
     let point = |(walk, gc): (&WalkPlace, Option<GcPoint>)| {
         let start = &walk.start;
         SnapshotInfo {
-            label: label(start, gc.as_ref()),
+            label: label(start, gc.as_ref(), noun),
             millis: match by_gc {
                 true => millis(scan, start.time, true),
                 false => start.taken.unwrap_or_else(|| millis(scan, start.time, false)),
@@ -157,6 +161,7 @@ pub(super) fn gc_point(scan: &Scan, end: bool, (stream, row): &(u16, GcRow)) -> 
     Some(GcPoint {
         number: u32::try_from(row.source_number.unwrap_or(row.number)).unwrap_or(u32::MAX),
         kind,
+        one_pause: row.scope == GcScope::Pause,
         cause: cause.unwrap_or_else(|| "unknown cause".to_owned()),
         duration: row.duration / 1_000_000,
         end,
@@ -164,14 +169,13 @@ pub(super) fn gc_point(scan: &Scan, end: bool, (stream, row): &(u16, GcRow)) -> 
     })
 }
 
-fn label(start: &WalkStartRow, gc: Option<&GcPoint>) -> String {
+fn label(start: &WalkStartRow, gc: Option<&GcPoint>, noun: GcNoun) -> String {
     if !start.label.is_empty() {
         return start.label.clone();
     }
-    match (gc, start.gc) {
-        (Some(gc), _) => format!("Walk {} after GC {}", start.walk + 1, gc.number),
-        (None, Some(gc)) => format!("Walk {} after GC {gc}", start.walk + 1),
-        (None, None) => format!("Walk {}", start.walk + 1),
+    match gc.map(|gc| gc.number.into()).or(start.gc) {
+        Some(gc) => format!("Walk {} after {}", start.walk + 1, noun.numbered(gc)),
+        None => format!("Walk {}", start.walk + 1),
     }
 }
 
@@ -228,6 +232,10 @@ impl HeapSeries for WalkSeries {
 
     fn has_collections(&self) -> bool {
         !self.scan.gcs.is_empty()
+    }
+
+    fn gc_noun(&self) -> GcNoun {
+        self.noun
     }
 
     fn hears_collections(&self) -> bool {

@@ -88,7 +88,7 @@ fn memory(facts: &RunFacts, view: RunView, time: &TimeAxis, plot: Rect) -> Chart
         });
         return chart;
     }
-    let explanation = "Bytes in use at the start and at the end of each collection".to_owned();
+    let explanation = format!("Bytes in use at the start and at the end of each {}", facts.noun().one());
     let mut stacked: Vec<(&str, ChartTint, Series)> = Vec::new();
     if let Some(spaces) = &facts.spaces {
         type OfSpace = fn(&memory_city_analysis::run::SpaceLevels) -> u64;
@@ -152,7 +152,7 @@ fn overhead(facts: &RunFacts, time: &TimeAxis, plot: Rect) -> ChartPicture {
     let gcs = &facts.measures.gcs;
     let series: Series = (0..gcs.len()).map(|gc| (gcs[gc].end, facts.overhead(gc))).collect();
     let axis = ValueAxis::new(most(std::slice::from_ref(&series), time), ValueUnit::Share, plot.y, plot.h);
-    let explanation = "Share of the time since the collection before that a collection takes".to_owned();
+    let explanation = format!("Share of the time since the {0} before that a {0} takes", facts.noun().one());
     let mut chart = bare(ChartKind::Overhead, "GC overhead", explanation, plot, axis);
     chart.empty = no_collections(facts);
     let points = line(&series, time, &axis);
@@ -165,7 +165,7 @@ fn pauses(facts: &RunFacts, time: &TimeAxis, plot: Rect) -> ChartPicture {
     let millis = |gc: usize| gcs[gc].end.saturating_sub(gcs[gc].start) as f64 / 1e6;
     let series: Series = (0..gcs.len()).map(|gc| (gcs[gc].end, millis(gc))).collect();
     let axis = ValueAxis::new(most(std::slice::from_ref(&series), time), ValueUnit::Millis, plot.y, plot.h);
-    let explanation = "How long each collection takes".to_owned();
+    let explanation = format!("How long each {} takes", facts.noun().one());
     let mut chart = bare(ChartKind::Pauses, "Pauses", explanation, plot, axis);
     chart.empty = no_collections(facts);
     // Of each unit along x the longest of a kind.
@@ -196,7 +196,7 @@ fn allocation(facts: &RunFacts, time: &TimeAxis, plot: Rect) -> ChartPicture {
     let rate = |gc: usize| Some((gcs[gc].end, 1e9 * facts.allocated(gc)? / facts.allocating(gc) as f64));
     let series: Series = (0..gcs.len()).filter_map(rate).collect();
     let axis = ValueAxis::new(most(std::slice::from_ref(&series), time), ValueUnit::BytesPerSecond, plot.y, plot.h);
-    let explanation = "Bytes allocated per second between collections".to_owned();
+    let explanation = format!("Bytes allocated per second between {}", facts.noun().many());
     let mut chart = bare(ChartKind::Allocation, "Allocation rate", explanation, plot, axis);
     chart.empty = no_collections(facts)
         .or_else(|| series.is_empty().then(|| "How much was allocated is not recorded here.".to_owned()));
@@ -213,7 +213,8 @@ fn survival(facts: &RunFacts, time: &TimeAxis, plot: Rect) -> ChartPicture {
     let all = of(&|gc| facts.survived(gc));
     let new = of(&|gc| facts.survived_new(gc));
     let axis = ValueAxis::new(most(&[all.clone(), new.clone()], time), ValueUnit::Share, plot.y, plot.h);
-    let explanation = "Share of the bytes in use, and of those newly allocated, that survive a collection".to_owned();
+    let explanation =
+        format!("Share of the bytes in use, and of those newly allocated, that survive a {}", facts.noun().one());
     let mut chart = bare(ChartKind::Survival, "Survival rate", explanation, plot, axis);
     chart.empty = no_collections(facts)
         .or_else(|| (all.is_empty() && new.is_empty()).then(|| "What survived is not recorded here.".to_owned()));

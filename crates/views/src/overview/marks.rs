@@ -76,7 +76,8 @@ pub fn window_marks(facts: &RunFacts, rules: &WindowRules, time: &TimeAxis) -> V
             add(WindowKind::SteepestLeak, leak.is_suspicious, from, to, format!("It grows fastest here: {text}."));
         }
     }
-    let gcs = |window: &GcWindow| several((window.last - window.first + 1) as u64, "collection", "collections");
+    let noun = facts.noun();
+    let gcs = |window: &GcWindow| several((window.last - window.first + 1) as u64, noun.one(), noun.many());
     if let Some(window) = &found.overhead {
         let percent = 100.0 * window.rate();
         let text = format!(

@@ -24,7 +24,7 @@ pub use marks::{WindowKind, WindowMark, window_marks};
 
 use crate::city::Rect;
 use memory_city_analysis::run::{RunFacts, RunStatistic};
-use memory_city_analysis::tabular::{bytes_text, count_text, gc_kind_text};
+use memory_city_analysis::tabular::{bytes_text, gc_name_text};
 use memory_city_analysis::windows::WindowRules;
 
 /// Which charts.
@@ -277,8 +277,7 @@ impl RunPicture {
         }
         let gc = nearest(&facts.measures.gcs, time, |gc| gc.end)?;
         let of = &facts.collections[gc];
-        let kind = of.kind.map_or(String::new(), |kind| format!("{} ", gc_kind_text(kind)));
-        lines.push(format!("{}: {kind}collection {}", self.time.text(of.end), count_text(of.number)));
+        lines.push(format!("{}: {}", self.time.text(of.end), gc_name_text(of.kind, of.one_pause, of.number)));
         if !of.cause.is_empty() {
             lines.push(of.cause.clone());
         }

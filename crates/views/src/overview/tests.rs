@@ -5,8 +5,8 @@ use super::*;
 use memory_city_analysis::analyses::RunMeasures;
 use memory_city_analysis::run::SpaceLevels;
 use memory_city_analysis::windows::{GcSpan, MemoryLevel};
-use memory_city_formats::GcRecord;
 use memory_city_formats::event::GcKind;
+use memory_city_formats::{GcNoun, GcRecord};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -17,6 +17,7 @@ fn run(gcs: usize) -> RunFacts {
         measures: RunMeasures {
             began: 0,
             gcs: Vec::new(),
+            noun: GcNoun::Collections,
             levels: Vec::new(),
             levels_are: "bytes after collections".into(),
             freed_is_estimated: Some(false),
@@ -90,6 +91,32 @@ fn the_overview_has_two_charts_and_its_windows() {
     assert!(told[0].contains("full collection") && told.iter().any(|line| line.contains("30.0 ms")), "{told:?}");
     assert!(picture.statistics.iter().any(|s| s.name == "Collections" && s.text == "100, 6 full"));
     assert!(picture.threads.is_empty());
+}
+
+/// The same run, of which each record is a pause of a collector that works beside the program.
+#[test]
+fn pauses_are_called_so_and_none_is_full() {
+    let mut facts = run(100);
+    facts.collections.iter_mut().for_each(|gc| gc.one_pause = true);
+    facts.measures.noun = GcNoun::Pauses;
+    for view in [RunView::Overview, RunView::Details] {
+        let picture = RunPicture::new(&facts, &config(view, ROOM));
+        assert!(picture.charts.iter().all(|chart| chart.bars.iter().all(|bar| bar.tint != ChartTint::Full)));
+        let at_pauses: Vec<&str> = picture.charts.iter().skip(1).map(|chart| &*chart.explanation).collect();
+        assert!(at_pauses.iter().all(|text| text.contains("pause") && !text.contains("collection")), "{at_pauses:?}");
+        let marked = picture.marks.iter().find(|mark| mark.kind == WindowKind::Overhead).expect("a mark");
+        assert!(marked.text.contains(" pauses; "), "{}", marked.text);
+        let number = |name: &str| picture.statistics.iter().find(|s| s.name == name);
+        assert_eq!(number("Pauses").map(|s| &*s.text), Some("100"));
+        assert!(number("Paused").is_some() && number("Collections").is_none() && number("Collecting").is_none());
+        let explained = picture.statistics.iter().filter(|s| s.explanation.contains("collection"));
+        let explained: Vec<&str> = explained.map(|s| &*s.name).collect();
+        assert_eq!(explained, ["Memory", "Pauses"], "what levels are, and what pauses are of");
+        let plot = picture.charts[1].plot;
+        let told = picture.told_at(&facts, picture.time.place(facts.measures.gcs[50].end), plot.y + 1.0);
+        let told = told.expect("a tooltip");
+        assert!(told[0].ends_with(": pause 50 of a major collection"), "{told:?}");
+    }
 }
 
 #[test]

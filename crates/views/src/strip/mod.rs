@@ -7,8 +7,8 @@
 mod tests;
 
 use memory_city_analysis::run::RunFacts;
-use memory_city_analysis::tabular::{bytes_text, count_text, gc_kind_text};
-use memory_city_analysis::timeline::{GcKind, Metric, NodeId, Timeline, is_repeated};
+use memory_city_analysis::tabular::{bytes_text, count_text, gc_name_text, several};
+use memory_city_analysis::timeline::{GcKind, GcNoun, Metric, NodeId, Timeline, gc_noun, is_repeated};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -34,6 +34,8 @@ pub struct StripGc {
     pub cause: u16,
     /// Whether the whole heap was collected; `None` where the source does not say.
     pub kind: Option<GcKind>,
+    /// Whether it is one pause of a collector that works beside the program.
+    pub one_pause: bool,
     /// The source's own number.
     pub number: u64,
 }
@@ -86,13 +88,15 @@ pub struct GcStrip {
     causes: Vec<StripCause>,
     outside: usize,
     is_estimated: bool,
+    noun: GcNoun,
 }
 
 impl GcStrip {
     /// The collections of a run. `at` says where a time of the run (nanoseconds) is among the points in time, from 0 to the last; `None` for
     /// what is before the first or after the last. Costs a pass over the collections.
     pub fn of_run(facts: &RunFacts, mut at: impl FnMut(usize) -> Option<f64>) -> GcStrip {
-        let mut strip = GcStrip { is_estimated: facts.measures.freed_is_estimated == Some(true), ..GcStrip::default() };
+        let is_estimated = facts.measures.freed_is_estimated == Some(true);
+        let mut strip = GcStrip { is_estimated, noun: facts.noun(), ..GcStrip::default() };
         let mut causes = CauseNumbers::default();
         for (number, (gc, span)) in facts.collections.iter().zip(&facts.measures.gcs).enumerate() {
             let pause = gc.end.saturating_sub(gc.start);
@@ -107,6 +111,7 @@ impl GcStrip {
                 survived: gc.after,
                 cause: causes.number(&gc.cause, pause),
                 kind: gc.kind,
+                one_pause: gc.one_pause,
                 number: gc.number,
             });
         }
@@ -115,7 +120,7 @@ impl GcStrip {
 
     /// The collections that points in time are the ends of: what trees say that others have counted.
     pub fn of_points(timeline: &Timeline) -> GcStrip {
-        let mut strip = GcStrip::default();
+        let mut strip = GcStrip { noun: gc_noun(timeline.points()), ..GcStrip::default() };
         let mut causes = CauseNumbers::default();
         let bytes = |time: usize| timeline.value(time, NodeId::ROOT, Metric::Bytes);
         for (time, point) in timeline.points().iter().enumerate() {
@@ -134,6 +139,7 @@ impl GcStrip {
                 survived: Some(bytes(time)),
                 cause: causes.number(&gc.cause, pause),
                 kind: Some(gc.kind),
+                one_pause: gc.one_pause,
                 number: u64::from(gc.number),
             });
         }
@@ -160,6 +166,11 @@ impl GcStrip {
     /// The causes, those that took longest first.
     pub fn causes(&self) -> &[StripCause] {
         &self.causes
+    }
+
+    /// What they are, one by one.
+    pub fn noun(&self) -> GcNoun {
+        self.noun
     }
 
     /// How many collections were before the first point in time or after the last.
@@ -232,9 +243,8 @@ impl GcStrip {
         let known = |of: &dyn Fn(&StripGc) -> Option<u64>| gcs.iter().any(|gc| of(gc).is_some());
         let (reclaimed, survived) = (known(&|gc| gc.reclaimed), known(&|gc| gc.survived));
         if gcs.len() == 1 {
-            let kind = first.kind.map_or(String::new(), |kind| format!("{} ", gc_kind_text(kind)));
-            let mut lines = vec![format!("{kind}collection {}", count_text(first.number)), cause(first.cause)];
-            lines.push(format!("Pause: {}", millis(first.pause)));
+            let name = gc_name_text(first.kind, first.one_pause, first.number);
+            let mut lines = vec![name, cause(first.cause), format!("Pause: {}", millis(first.pause))];
             if reclaimed {
                 lines.push(format!("Reclaimed: {about}{}", bytes_text(bar.reclaimed)));
             }
@@ -244,8 +254,8 @@ impl GcStrip {
             return lines;
         }
         let mut lines = vec![format!(
-            "{} collections, {} to {}",
-            count_text(gcs.len() as u64),
+            "{}, {} to {}",
+            several(gcs.len() as u64, self.noun.one(), self.noun.many()),
             count_text(first.number),
             count_text(last.number)
         )];

@@ -14,6 +14,7 @@ fn strip(gcs: Vec<(f64, u64, u64, u64, u16)>) -> GcStrip {
         survived: Some(survived),
         cause: causes.number(&format!("cause {cause}"), pause),
         kind: Some(GcKind::Minor),
+        one_pause: false,
         number: number as u64,
     };
     let gcs = gcs.into_iter().enumerate().map(gc).collect();
@@ -38,10 +39,36 @@ fn causes_are_ranked_by_what_they_took_and_tooltips_say_what_is_summed() {
     assert!(none.bars.is_empty() && none.width > 0.0);
 }
 
+/// Where records are pauses, nothing is called a collection, and none is full.
+#[test]
+fn pauses_are_called_so() {
+    let gc = |number| GcPoint {
+        number,
+        kind: GcKind::Major,
+        one_pause: true,
+        cause: "Warmup".to_owned(),
+        duration: 2,
+        end: true,
+        freed: None,
+    };
+    let points = (3..6).map(|number| TimePoint { gc: Some(gc(number)), ..TimePoint::default() }).collect();
+    let strip = GcStrip::of_points(&Timeline::from_trees(points, &vec![MemoryTree::new(); 3]));
+    assert_eq!(strip.noun(), GcNoun::Pauses);
+    let told = |width: f64| strip.told(&strip.bars((0.0, 2.0), width).bars[0]).remove(0);
+    assert_eq!((told(400.0), told(2.0)), ("pause 3 of a major collection".to_owned(), "3 pauses, 3 to 5".to_owned()));
+}
+
 #[test]
 fn a_collection_that_several_walks_follow_is_one() {
-    let gc =
-        |number| GcPoint { number, kind: GcKind::Minor, cause: String::new(), duration: 2, end: true, freed: None };
+    let gc = |number| GcPoint {
+        number,
+        kind: GcKind::Minor,
+        one_pause: false,
+        cause: String::new(),
+        duration: 2,
+        end: true,
+        freed: None,
+    };
     let point = |gc| TimePoint { gc, ..TimePoint::default() };
     let points = vec![point(Some(gc(1))), point(Some(gc(2))), point(Some(gc(2))), point(None), point(Some(gc(3)))];
     let trees = vec![MemoryTree::new(); points.len()];

@@ -9,11 +9,12 @@ use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, RichText};
 use memory_city_analysis::analyses::compare::GrowthOutcome;
 use memory_city_analysis::group;
+use memory_city_analysis::timeline::GcNoun;
 
 /// What runs can be aligned by: the word of the command line, its name, and what it means.
 const ALIGNMENTS: [(&str, &str, &str); 4] = [
     ("time", "time", "As long after the start"),
-    ("gcs", "collections", "After as many collections, or points in time where none are recorded"),
+    ("gcs", "collections", "After as many, or points in time where none are recorded"),
     (
         "allocated",
         "allocated objects",
@@ -21,6 +22,15 @@ const ALIGNMENTS: [(&str, &str, &str); 4] = [
     ),
     ("end", "the ends", "Each at its end: for runs that do the same work from beginning to end"),
 ];
+
+/// The name of one of them; collections are called what they are in both runs.
+fn title_of(id: &str, noun: GcNoun) -> &str {
+    match ALIGNMENTS.iter().find(|(of, ..)| *of == id) {
+        Some(("gcs", ..)) => noun.many(),
+        Some((_, title, _)) => title,
+        None => id,
+    }
+}
 
 /// The colour of what became of the growth.
 pub fn tint(outcome: Option<GrowthOutcome>) -> Color32 {
@@ -67,11 +77,11 @@ pub fn show(ui: &mut egui::Ui, shown: &ShownComparison, works: bool, actions: &m
         regroup = groupings(ui, shown);
         if let CompareWish::Run { data, align, at } = &shown.wish {
             let now = shown.aligned.as_ref().map_or(align.as_str(), |aligned| aligned.by);
-            let title = ALIGNMENTS.iter().find(|(id, ..)| *id == now).map_or(now, |(_, title, _)| *title);
+            let noun = shown.aligned.as_ref().map_or(GcNoun::default(), |aligned| aligned.noun);
             ui.label(RichText::new("aligned by").color(theme::QUIET));
-            egui::ComboBox::from_id_salt("align").width(130.0).selected_text(title).show_ui(ui, |ui| {
-                for (id, title, help) in ALIGNMENTS {
-                    if ui.selectable_label(id == now, title).on_hover_text(help).clicked() && id != now {
+            egui::ComboBox::from_id_salt("align").width(130.0).selected_text(title_of(now, noun)).show_ui(ui, |ui| {
+                for (id, _, help) in ALIGNMENTS {
+                    if ui.selectable_label(id == now, title_of(id, noun)).on_hover_text(help).clicked() && id != now {
                         wish = Some(CompareWish::Run { data: data.clone(), align: id.to_owned(), at: 0 });
                     }
                 }

@@ -5,16 +5,18 @@ use crate::viewer::clock::Clock;
 use crate::viewer::panels::{chosen, theme};
 use crate::viewer::run::OpenRun;
 use bevy_egui::egui::{self, RichText};
-use memory_city_analysis::timeline::Timeline;
+use memory_city_analysis::timeline::{GcNoun, Timeline};
 use memory_city_analysis::windows::WindowRules;
 use memory_city_views::overview::RunView;
 
 /// The controls.
 pub fn show(ui: &mut egui::Ui, overview: &mut Overview, run: &mut OpenRun, clock: &mut Clock, timeline: &Timeline) {
+    let noun = run.facts().map_or(GcNoun::default(), |facts| facts.noun());
+    let details = format!("Each {}: before and after, by space, how long it takes, allocation, survival", noun.one());
     ui.horizontal_wrapped(|ui| {
         for (view, name, help) in [
             (RunView::Overview, "Overview", "Memory after collections, and the time they take: where to look"),
-            (RunView::Details, "Details", "Each collection: before and after, by space, pauses, allocation, survival"),
+            (RunView::Details, "Details", details.as_str()),
         ] {
             if ui.selectable_label(overview.view == view, name).on_hover_text(help).clicked() {
                 overview.view = view;
@@ -40,7 +42,7 @@ pub fn show(ui: &mut egui::Ui, overview: &mut Overview, run: &mut OpenRun, clock
         }
         ui.menu_button("Thresholds", |ui| {
             let mut rules = run.rules();
-            thresholds(ui, &mut rules);
+            thresholds(ui, &mut rules, noun);
             if rules != run.rules() {
                 run.set_rules(rules, timeline);
             }
@@ -57,24 +59,26 @@ pub fn show(ui: &mut egui::Ui, overview: &mut Overview, run: &mut OpenRun, clock
     });
 }
 
-fn thresholds(ui: &mut egui::Ui, rules: &mut WindowRules) {
+fn thresholds(ui: &mut egui::Ui, rules: &mut WindowRules, noun: GcNoun) {
+    let (title, many) = (noun.title(), noun.many());
     egui::Grid::new("thresholds").num_columns(2).show(ui, |ui| {
         let percent = |ui: &mut egui::Ui, name: &str, help: &str, value: &mut u64, most: u64| {
             ui.label(name).on_hover_text(help);
             ui.add(egui::DragValue::new(value).range(0..=most).suffix(" %"));
             ui.end_row();
         };
-        percent(ui, "GC overhead from", "Share of the time that collections take", &mut rules.overhead_percent, 100);
+        let overhead = format!("Share of the time that {many} take");
+        percent(ui, "GC overhead from", &overhead, &mut rules.overhead_percent, 100);
         percent(ui, "Churn from", "Of the average of the run", &mut rules.churn_percent, 100_000);
-        percent(ui, "Growth: cover at least", "Of all collections", &mut rules.least_cover_percent, 100);
+        percent(ui, "Growth: cover at least", &format!("Of all {many}"), &mut rules.least_cover_percent, 100);
         percent(ui, "Growth: ends below", "Of its largest", &mut rules.kept_percent, 100);
         ui.label("Growth: at least").on_hover_text("Bytes by which memory grows");
         ui.add(egui::DragValue::new(&mut rules.least_growth).speed(100_000.0).suffix(" B"));
         ui.end_row();
-        ui.label("Collections at least").on_hover_text("In windows of overhead and churn");
+        ui.label(format!("{title} at least")).on_hover_text("In windows of overhead and churn");
         ui.add(egui::DragValue::new(&mut rules.least_gcs).range(1..=1000));
         ui.end_row();
-        ui.label("Collections at most");
+        ui.label(format!("{title} at most"));
         ui.add(egui::DragValue::new(&mut rules.most_gcs).range(1..=100_000));
         ui.end_row();
     });

@@ -9,7 +9,7 @@ use crate::viewer::panels::{chosen, theme};
 use crate::viewer::trend_settings::{MOST_LEFT_OUT, SIZES_AT, TrendSettings};
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::tabular::count_text;
-use memory_city_analysis::timeline::{ClosureMetric, NodeId, Timeline};
+use memory_city_analysis::timeline::{ClosureMetric, GcNoun, NodeId, Timeline};
 use memory_city_analysis::trends::{Thinning, TrendOrder};
 
 /// What each order is called, and what it means.
@@ -26,7 +26,7 @@ pub fn window(
     ui: &mut egui::Ui,
     trends: &mut TrendCharts,
     set: &mut TrendSettings,
-    timeline: &Timeline,
+    (timeline, noun): (&Timeline, GcNoun),
     clock: &mut Clock,
 ) {
     ui.horizontal_wrapped(|ui| {
@@ -61,8 +61,15 @@ pub fn window(
             ui.label(RichText::new(text).color(theme::QUIET)).on_hover_text(help);
         }
         ui.separator();
-        let help = "What each garbage collection reclaimed and left, how long it took and why, below the charts";
-        if ui.selectable_label(set.strip, "Collections").on_hover_text(help).clicked() {
+        let help = match noun {
+            GcNoun::Collections => {
+                "What each garbage collection reclaimed and left, how long it took and why, below the charts"
+            }
+            GcNoun::Pauses => {
+                "How long each pause for garbage collection took and why, and what was in use then, below the charts"
+            }
+        };
+        if ui.selectable_label(set.strip, noun.title()).on_hover_text(help).clicked() {
             set.strip = !set.strip;
         }
     });

@@ -193,7 +193,7 @@ fn draw(
         if focus.is(ID) {
             chosen::key(ui, clock);
         }
-        bar::window(ui, trends, &mut set, timeline, clock);
+        bar::window(ui, trends, &mut set, (timeline, open.source.gc_noun()), clock);
         let last = timeline.times() - 1;
         let run = run.bypass_change_detection().asked();
         let measures = trends.charts.iter().map(|chart| chart.measure(timeline, &settings, finds));

@@ -105,7 +105,7 @@ pub(super) fn show(ui: &mut egui::Ui, data: &StripData, run: &OpenRun, drawing: 
             (false, None) => "Looking at the collections …".to_owned(),
             (true, None) if outside > 0 => {
                 let count = count_text(outside as u64);
-                format!("All {count} collections were before the first point in time or after the last.")
+                format!("All {count} {} were before the first point in time or after the last.", strip.noun().many())
             }
             (true, None) => NOTHING.to_owned(),
         };
@@ -197,15 +197,16 @@ fn legend(ui: &mut egui::Ui, strip: &GcStrip, room: Rect) {
         painter.text(at, Align2::LEFT_CENTER, text, font.clone(), theme::QUIET);
     }
     response.on_hover_ui(|ui| {
-        ui.strong("Collections");
+        ui.strong(strip.noun().title());
         ui.label("Upper bars: bytes that survived each and that it reclaimed. Lower bars: how long it took, in the colour of its cause.");
         for cause in causes {
             ui.label(format!("{}, {:.1} ms together", said(cause), cause.pauses as f64 / 1e6));
         }
         if strip.outside() > 0 {
             let text = format!(
-                "{} collections were before the first point in time or after the last: they are not shown",
-                count_text(strip.outside() as u64)
+                "{} {} were before the first point in time or after the last: they are not shown",
+                count_text(strip.outside() as u64),
+                strip.noun().many()
             );
             ui.label(RichText::new(text).color(theme::QUIET));
         }

@@ -3,7 +3,7 @@
 use crate::lives::{ended_by, lives_of};
 use crate::tabular::{count_text, several, uptime_text};
 use crate::timeline::{Metric, Source, TimePoint, Timeline, by_uptime};
-use memory_city_formats::LifeStep;
+use memory_city_formats::{GcNoun, LifeStep};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 
@@ -15,6 +15,8 @@ pub struct AlignedRuns {
     pub by: &'static str,
     /// How far from the start they are compared: milliseconds, collections, objects, or percent of each run.
     pub place: f64,
+    /// What collections are, where runs are aligned by these: pauses where they are in both runs.
+    pub noun: GcNoun,
     /// The point in time of each that is the last one not after the place.
     pub points: [usize; 2],
     axes: [RunAxis; 2],
@@ -35,7 +37,9 @@ impl AlignedRuns {
             n => n as f64,
         };
         let points = [axes[0].point(place), axes[1].point(place)];
-        Ok(AlignedRuns { by, place, points, axes })
+        let is_pauses = runs.iter().all(|run| run.gc_noun().is_pauses());
+        let noun = if is_pauses { GcNoun::Pauses } else { GcNoun::Collections };
+        Ok(AlignedRuns { by, place, noun, points, axes })
     }
 
     /// The point in time of a run (0 or 1) at a place.
@@ -61,11 +65,20 @@ impl AlignedRuns {
         let place = self.place;
         match self.by {
             "time" => format!("{} after the start", uptime_text(place as u64)),
-            "gcs" => format!("after {}", several(place as u64, "collection", "collections")),
+            "gcs" => format!("after {}", several(place as u64, self.noun.one(), self.noun.many())),
             "end" if place >= 100.0 => "at the ends of the runs".to_owned(),
             "end" => format!("after {place:.0} % of the time of each run"),
             _ => format!("after {} objects were allocated", count_text(place as u64)),
         }
+    }
+
+    /// Where runs are aligned by collections, and of one its collections are told, of the other pauses: that these are not the same.
+    pub(super) fn unlike_note(&self, runs: [&Source; 2]) -> Option<String> {
+        let [a, b] = runs.map(|run| run.gc_noun().many());
+        let is_unlike = self.by == "gcs" && a != b;
+        is_unlike.then(|| {
+            format!("Of A {a} are counted, of B {b}: a collection has several pauses, so after as many the runs are not as far.")
+        })
     }
 
     /// A place as a number on an axis.

@@ -38,8 +38,8 @@ pub fn description() -> Description {
             Parameter {
                 id: "align",
                 title: "Align",
-                explanation: "time: as long after the start; gcs: after as many collections, or points in time where none are \
-                    recorded; allocated: after as many objects were allocated, which is the same work where allocation itself is not what \
+                explanation: "time: as long after the start; gcs: after as many collections (ZGC, Shenandoah: pauses), or points in time \
+                    where none are recorded; allocated: after as many objects were allocated, which is the same work where allocation itself is not what \
                     differs; end: each at its own end, for runs that do the same work from beginning to end; auto: allocated where both \
                     runs know it, else time",
                 kind: ParameterKind::Choice { default: "auto", choices: &["auto", "time", "gcs", "allocated", "end"] },
@@ -114,6 +114,7 @@ pub fn compare<'a>(
         Err(error) => return Err(error),
     }
     tables.push(trend(runs, &aligned, &alive));
+    notes.extend(aligned.unlike_note(runs));
     for (run, (time, label)) in runs.iter().zip(points.into_iter().zip(["A", "B"])) {
         let points = run.timeline().points();
         let point = &points[time];
@@ -186,7 +187,10 @@ fn trend(runs: [&Source; 2], aligned: &AlignedRuns, alive: &Timeline) -> ResultT
     let at = match align {
         "time" => Column::new("at", "After", CellKind::Uptime, "Time since the start"),
         "end" => Column::new("at", "Percent", count, "Percent of the time of each run"),
-        "gcs" => Column::new("at", "Collections", count, "Collections until then"),
+        "gcs" => {
+            let title = aligned.noun.title();
+            Column::new("at", title, count, format!("{title} until then"))
+        }
         _ => Column::new("at", "Allocated", count, "Objects allocated until then"),
     };
     let columns = vec![
@@ -255,7 +259,7 @@ fn died(runs: [&Source; 2], points: [usize; 2], progress: &Progress) -> Result<(
         let pauses: u64 = history.collections[..window.end as usize].iter().map(|gc| gc.end - gc.start).sum();
         facts.push(format!(
             "{label}: {} until then, {} ms in them, {} after the start{}.",
-            several(window.end.into(), "collection", "collections"),
+            several(window.end.into(), history.noun().one(), history.noun().many()),
             count_text(pauses / 1_000_000),
             uptime_text(since_start(run, &history, time)),
             if lives.is_exact() || lives.is_complete() {

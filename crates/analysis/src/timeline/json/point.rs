@@ -79,7 +79,7 @@ impl<'de> Visitor<'de> for GcSeed<'_, '_, 'de> {
             return Err(A::Error::custom(format!("{number}, expected a number up to {}", u32::MAX)));
         };
         let cause = cause.map(|c| c.into_owned()).unwrap_or_default();
-        Ok(Some(GcPoint { number, kind, cause, duration, end, freed }))
+        Ok(Some(GcPoint { number, kind, one_pause: false, cause, duration, end, freed }))
     }
 }
 

@@ -41,8 +41,17 @@ fn tree(shape: &Shape, counts: &[(u32, u32)], overlapping: bool) -> MemoryTree {
 
 fn collections() -> impl Strategy<Value = GcPoint> {
     let kind = prop_oneof![Just(GcKind::Minor), Just(GcKind::Major)];
-    (any::<u32>(), kind, any::<String>(), 0..9u64, any::<bool>(), prop::option::of(0..9u64))
-        .prop_map(|(number, kind, cause, duration, end, freed)| GcPoint { number, kind, cause, duration, end, freed })
+    (any::<u32>(), kind, any::<String>(), 0..9u64, any::<bool>(), prop::option::of(0..9u64)).prop_map(
+        |(number, kind, cause, duration, end, freed)| GcPoint {
+            number,
+            kind,
+            one_pause: false,
+            cause,
+            duration,
+            end,
+            freed,
+        },
+    )
 }
 
 fn timelines() -> impl Strategy<Value = Timeline> {

@@ -13,8 +13,7 @@ use memory_city_formats::wire;
 use memory_city_heap::progress::Progress;
 use memory_city_testing::root;
 use memory_city_wire::{
-    ClassRow, CollectionKind, GcRow, GcScope, RunRow, TraceOptions, TraceTables, TraceWriter, WalkObject, WalkRootRow,
-    WalkStartRow,
+    ClassRow, CollectionKind, GcRow, GcScope, RunRow, TraceOptions, TraceTables, TraceWriter, WalkObject, WalkStartRow,
 };
 use std::path::{Path, PathBuf};
 
@@ -154,12 +153,9 @@ fn recording_of(
     let facts = [("recording.started", "2000"), ("vm.started", "1000"), ("recording.mode", "samples")];
     writer.write(&facts.map(|(key, value)| fact(key, value))).expect("written");
     let walk = |writer: &mut TraceWriter, gc: Option<u64>, time: u64| {
-        let tells = WalkStartRow { has_references: true, has_roots: true, all_alive: true, ..WalkStartRow::default() };
-        let mut walk = writer.begin_walk(WalkStartRow { time, gc, ..tells }).expect("a walk");
+        let start = WalkStartRow { time, gc, all_alive: true, ..WalkStartRow::default() };
+        let mut walk = writer.begin_walk(start).expect("a walk");
         walk.object(&WalkObject { class, ..WalkObject::default() }, &[]).expect("listed");
-        let of = walk.number();
-        walk.roots(&[WalkRootRow { walk: of, kind: 2, class: Some(class), ..WalkRootRow::default() }])
-            .expect("written");
         walk.finish(None).expect("finished");
     };
     for &(_, time) in walks.iter().filter(|(gc, _)| *gc == BEFORE) {
@@ -293,20 +289,6 @@ fn runs_are_aligned_by_what_both_tell() {
         // By time it does not matter.
         let by_time = compare(runs, [("align", "time")], &Progress::new()).expect("compared");
         assert!(!by_time.report.parts[0].findings.notes.iter().any(|text| text.starts_with("Of A ")));
-    }
-}
-
-/// What no walk has seen at the end is told by the last pause, where the VM tells these.
-#[test]
-fn what_was_not_seen_ends_with_a_pause() {
-    for (pauses, said) in
-        [(vec![], "before the last collection that"), ((0..60).collect(), "before the last pause that")]
-    {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = recording(folder.path(), 60, &pauses, &[(0, 0), (29, 0)]);
-        let source = Source::open(&[path], "type", GroupOptions::default(), &Progress::new()).expect("a recording");
-        let notes = findings(&source, "leak", (0, 1)).notes.join("\n");
-        assert!(notes.contains(said), "{notes}");
     }
 }
 

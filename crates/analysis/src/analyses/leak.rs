@@ -135,12 +135,12 @@ impl Analysis for Leak {
         notes.append(&mut looked.notes);
         let filled = if looked.times.len() > 2 { looked.filled(document, rules) } else { Vec::new() };
         notes.extend(filled_notes(&filled));
-        notes.extend(unseen_end(document, window.to, progress)?.map(|seconds| {
+        notes.extend(unseen_end(document, window.to, progress)?.map(|(seconds, noun)| {
             format!(
                 "The last walk is {seconds} s before the last {} that was recorded: whether what grew came to rest since then is not \
                  seen. Have walks taken until the end: with `attach` for as long, where the program records itself; else by recording for longer, \
                  or with a larger --walk-share.",
-                document.gc_noun().one()
+                noun.one()
             )
         }));
         let (times, history) = (&looked.times, &looked.history);

@@ -239,8 +239,8 @@ impl RunMeasures {
 const LONG: u64 = 10_000 * NANOS;
 
 /// Of a recording that went on for long after its last walk: from that to its last collection, seconds. `None` where that is less than
-/// ten seconds, or a fifth of what was recorded.
-pub(super) fn unseen_end(document: &Source, time: usize, progress: &Progress) -> Result<Option<u64>> {
+/// ten seconds, or a fifth of what was recorded. And what that last one is.
+pub(super) fn unseen_end(document: &Source, time: usize, progress: &Progress) -> Result<Option<(u64, GcNoun)>> {
     let Some(heaps) = document.heaps().filter(|heaps| !heaps.has_seen_all()) else { return Ok(None) };
     if time + 1 != document.timeline().times() {
         return Ok(None);
@@ -249,7 +249,7 @@ pub(super) fn unseen_end(document: &Source, time: usize, progress: &Progress) ->
     let end = history.collections.last().map_or(0, |last| last.end);
     let unseen = end.saturating_sub(walked_at(document, time, &history));
     let is_long = unseen >= LONG && unseen.saturating_mul(5) >= end.saturating_sub(history.began);
-    Ok(is_long.then_some(unseen / (1000 * NANOS)))
+    Ok(is_long.then_some((unseen / (1000 * NANOS), history.noun())))
 }
 
 /// When a walk was, nanoseconds since the program started.
@@ -273,12 +273,8 @@ mod tests {
         WalkObject, WalkStartRow,
     };
 
-    /// A run with a collection each second, and a walk behind some of them.
-    fn recording(collections: u64, walks: &[u64]) -> Source {
-        sampled(collections, walks, GcScope::Whole, 0)
-    }
-
-    /// The same with a sample before the first collection; collections are known by this, and so many deaths were lost.
+    /// A run with a collection each second, and a walk behind some of them; there is a sample before the first collection. Collections are
+    /// known by this, and so many deaths were lost.
     fn sampled(collections: u64, walks: &[u64], scope: GcScope, lost: u64) -> Source {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.mcity");
@@ -362,8 +358,12 @@ mod tests {
             // Of an earlier point in time those behind it tell.
             (60, &[0, 29], 0, None),
         ] {
-            let found = unseen_end(&recording(collections, walks), time, &Progress::new()).expect("known");
-            assert_eq!(found, unseen, "{collections} collections, walks {walks:?}, at {time}");
+            for (scope, noun) in [(GcScope::Whole, GcNoun::Collections), (GcScope::Pause, GcNoun::Pauses)] {
+                let source = sampled(collections, walks, scope, 0);
+                let found = unseen_end(&source, time, &Progress::new()).expect("known");
+                let expected = unseen.map(|seconds| (seconds, noun));
+                assert_eq!(found, expected, "{collections} {}, walks {walks:?}, at {time}", noun.many());
+            }
         }
     }
 }

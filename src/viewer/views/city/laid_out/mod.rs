@@ -20,10 +20,11 @@ use memory_city_analysis::group::registry;
 use memory_city_analysis::timeline::{ChangesByTime, Metric, NodeId, Source, Timeline};
 use memory_city_views::city::camera::{CameraPose, Lens};
 use memory_city_views::city::{
-    self, Appearance, CityPart, CityPlan, ColourHistogram, Comparison, HitTarget, Nameable, PlotKind, Roofs, Standing,
+    self, Appearance, CityPart, CityPlan, ColourHistogram, HitTarget, Nameable, PlotKind, Roofs, Standing,
 };
+use std::collections::HashMap;
 use std::sync::Arc;
-use times::{ChangedPlots, MadeTime};
+use times::{ChangedPlots, MadeTime, ToldTime};
 
 /// How many groups are ranked: more than any list or set of names shows.
 const MOST_RANKED: usize = 24;
@@ -72,7 +73,9 @@ pub struct City {
     /// More plots, ascending.
     mores: Arc<[u32]>,
     changes: Option<Arc<ChangesByTime>>,
-    told: Option<(usize, Arc<ColourHistogram>, Option<Comparison>)>,
+    told: HashMap<usize, ToldTime>,
+    /// The time that was told of last.
+    told_last: Option<usize>,
     freed: Option<((usize, u64), Arc<ColourHistogram>)>,
     /// Differs for every layout and drawing order.
     pub layout: u64,
@@ -202,7 +205,8 @@ impl City {
             changed: None,
             mores,
             changes,
-            told: None,
+            told: HashMap::new(),
+            told_last: None,
             freed: None,
             beside,
             made_with: settings.clone(),

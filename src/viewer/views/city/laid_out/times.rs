@@ -18,6 +18,9 @@ pub(super) struct MadeTime {
     colours: ColourHistogram,
 }
 
+/// What the legend tells of a time: how many buildings have which colour, and how it differs from the base.
+pub(super) type ToldTime = (Arc<ColourHistogram>, Option<Comparison>);
+
 /// From one time to another, the plots that are others then; `None` where all are to be looked at.
 pub(super) type ChangedPlots = ((usize, usize), Option<Arc<[u32]>>);
 
@@ -121,7 +124,8 @@ impl City {
     /// What the legend tells of time `t`: how many buildings have which colour, and how it differs from the base. Counted once
     /// for each time that is shown.
     pub fn told(&mut self, t: usize) -> (Arc<ColourHistogram>, Option<Comparison>) {
-        if let Some((_, histogram, comparison)) = self.told.as_ref().filter(|(time, ..)| *time == t) {
+        let last = self.told_last.replace(t);
+        if let Some((histogram, comparison)) = self.told.get(&t) {
             return (Arc::clone(histogram), *comparison);
         }
         let states = self.states(t);
@@ -133,14 +137,14 @@ impl City {
             counted
         }));
         let comparison = self.appearance.base().map(|base| {
-            let before = self.told.as_ref().and_then(|(from, _, told)| Some((*from, (*told)?)));
+            let before = last.and_then(|from| Some((from, self.told.get(&from)?.1?)));
             let moved = before.and_then(|(from, told)| Some((from, told, self.changed(from, t)?)));
             match moved {
                 Some((from, told, changed)) => told.moved(&self.plan, &self.timeline, (base, from, t), &changed),
                 None => Comparison::between(&self.plan, &self.timeline, base, t),
             }
         });
-        self.told = Some((t, Arc::clone(&histogram), comparison));
+        self.told.insert(t, (Arc::clone(&histogram), comparison));
         (histogram, comparison)
     }
 

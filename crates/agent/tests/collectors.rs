@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Trace, agent, with_jdks};
+use memory_city_agent::folder::{AgentStatus, RecorderLock};
 use memory_city_agent::{AgentOptions, CLONES_AT_RISK, CLONES_UNKNOWN};
 use memory_city_testing::jvm::{self, Jdk};
 use memory_city_wire::{CollectionKind, GcRow, GcScope};
@@ -29,6 +30,9 @@ fn collections_are_told_as_the_vm_logs_them() {
 }
 
 fn told_as_logged(jdk: &Jdk, flags: &[&str], class_path: &str, folder: &Path, words: &[&str]) {
+    std::fs::create_dir(folder).expect("made");
+    // Nobody takes away what it says at its end.
+    let _lock = RecorderLock::take(folder).expect("the lock");
     let options = AgentOptions { folder: folder.to_owned(), walks: 0, histograms: 0, ..AgentOptions::default() };
     let log = folder.with_extension("log");
     let mut command = jdk.tool("java");
@@ -68,6 +72,9 @@ fn told_as_logged(jdk: &Jdk, flags: &[&str], class_path: &str, folder: &Path, wo
             CollectionKind::Unknown => {}
         }
     }
+    let status = AgentStatus::read(folder).expect("its last words");
+    let pauses = trace.collections.iter().filter(|row| row.scope == GcScope::Pause).count();
+    assert_eq!((status.collections, status.gc_pauses), (trace.collections.len() as u64, pauses as u64), "{what}");
     jvm::say(&format!("  {what}: {} collections, {kinds:?}", trace.collections.len()));
     if !is_z && !is_shenandoah {
         as_long_as_logged(&trace.collections, &logged, &what);

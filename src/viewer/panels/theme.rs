@@ -316,6 +316,26 @@ pub fn brief(name: &str) -> String {
         .join(" › ")
 }
 
+/// The texts that something draws, once all sizes are known.
+#[cfg(test)]
+pub fn texts_of(mut draw: impl FnMut(&mut egui::Ui)) -> Vec<String> {
+    fn add(shape: &egui::Shape, texts: &mut Vec<String>) {
+        match shape {
+            egui::Shape::Text(text) => texts.push(text.galley.text().to_owned()),
+            egui::Shape::Vec(shapes) => shapes.iter().for_each(|shape| add(shape, texts)),
+            _ => {}
+        }
+    }
+    let ctx = egui::Context::default();
+    let mut texts = Vec::new();
+    for _ in 0..3 {
+        texts.clear();
+        let output = ctx.run_ui(egui::RawInput::default(), &mut draw);
+        output.shapes.iter().for_each(|clipped| add(&clipped.shape, &mut texts));
+    }
+    texts
+}
+
 #[cfg(test)]
 mod tests {
     use super::{

@@ -163,8 +163,16 @@ mod tests {
     #[test]
     fn the_status_comes_back() {
         let folder = tempfile::tempdir().expect("a folder");
-        let status =
-            AgentStatus { pid: 7, samples: 12, size: 99, ended: "the disk\nis full".into(), ..Default::default() };
+        let status = AgentStatus {
+            pid: 7,
+            samples: 12,
+            collections: 5,
+            gc_pauses: 4,
+            size: 99,
+            ended: "the disk
+is full".into(),
+            ..Default::default()
+        };
         AgentStatus::reserve(folder.path()).expect("room");
         assert_eq!(AgentStatus::read(folder.path()), None, "nobody has said anything");
         status.write(folder.path()).expect("written");

@@ -146,3 +146,18 @@ fn groupings(ui: &mut egui::Ui, shown: &ShownComparison) -> Option<String> {
     shown.response.on_hover_text(format!("Grouped by {}: both sides alike", now.title));
     chosen
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_aligned_by_what_both_tell() {
+        for (id, of_collections, of_pauses) in
+            [("gcs", "collections", "pauses"), ("time", "time", "time"), ("other", "other", "other")]
+        {
+            assert_eq!(title_of(id, GcNoun::Collections), of_collections);
+            assert_eq!(title_of(id, GcNoun::Pauses), of_pauses);
+        }
+    }
+}

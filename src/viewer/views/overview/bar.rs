@@ -86,3 +86,19 @@ fn thresholds(ui: &mut egui::Ui, rules: &mut WindowRules, noun: GcNoun) {
         *rules = WindowRules::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_count_what_is_told() {
+        for (noun, other) in [(GcNoun::Collections, "Pauses"), (GcNoun::Pauses, "Collections")] {
+            let texts = theme::texts_of(|ui| thresholds(ui, &mut WindowRules::default(), noun));
+            for bound in ["least", "most"] {
+                assert!(texts.contains(&format!("{} at {bound}", noun.title())), "{texts:?}");
+            }
+            assert!(!texts.iter().any(|text| text.contains(other)), "{texts:?}");
+        }
+    }
+}

@@ -258,3 +258,23 @@ pub(super) fn awaited(ui: &mut egui::Ui, found: &FoundSizes, metric: ClosureMetr
     }
     super::quiet(ui, &text);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_analysis::group::MemoryTree;
+    use memory_city_analysis::timeline::TimePoint;
+
+    #[test]
+    fn the_strip_is_called_by_what_is_told() {
+        let timeline = Timeline::from_trees(vec![TimePoint::default(); 2], &vec![MemoryTree::new(); 2]);
+        for (noun, other) in [(GcNoun::Collections, "Pauses"), (GcNoun::Pauses, "Collections")] {
+            let texts = theme::texts_of(|ui| {
+                let (trends, set) = (&mut TrendCharts::default(), &mut TrendSettings::default());
+                window(ui, trends, set, (&timeline, noun), &mut Clock::default());
+            });
+            let has = |title: &str| texts.iter().any(|text| text == title);
+            assert!(has(noun.title()) && !has(other), "{texts:?}");
+        }
+    }
+}

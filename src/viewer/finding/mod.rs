@@ -4,10 +4,6 @@
 //! anew leaves it as it is, more points in time have it found again. Of a program that goes on it is found when somebody asks for the
 //! place: all walks would be looked through again at each that comes.
 
-mod place;
-
-pub use place::LeakPlace;
-
 use super::action::Action;
 use super::app::{Awake, Stage};
 use super::document::{Closed, Document, OpenDocument, Opened};
@@ -18,7 +14,7 @@ use super::selection::Selection;
 use super::settings::Settings;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
-use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, TimeWindow};
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, LeakPlace, TimeWindow};
 use memory_city_analysis::group;
 use memory_city_analysis::timeline::{NodeId, Source};
 use memory_city_heap::error::{Error, Result};

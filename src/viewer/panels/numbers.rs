@@ -2,7 +2,8 @@
 
 use memory_city_analysis::analyses;
 use memory_city_analysis::tabular::objects_text;
-use memory_city_analysis::timeline::{Amount, Metric, Timeline, Unit, by_uptime};
+pub use memory_city_analysis::timeline::when;
+use memory_city_analysis::timeline::{Amount, Metric, Timeline, Unit};
 
 /// The name of a metric in a sentence: `objects`, `bytes`, `retained bytes`.
 pub fn metric_name(timeline: &Timeline, metric: Metric) -> String {
@@ -42,19 +43,4 @@ pub fn signed_in_unit(value: i64, unit: Unit) -> String {
 /// Objects and bytes together.
 pub fn amounts(amount: Amount) -> String {
     format!("{}, {}", objects_text(amount.objects), analyses::bytes_text(amount.bytes))
-}
-
-/// When a state was taken.
-pub fn when(timeline: &Timeline, time: usize) -> String {
-    let point = &timeline.points()[time];
-    if let Some(gc) = &point.gc {
-        return format!("{} at {}: {}", point.label, analyses::uptime_text(point.millis), analyses::gc_text(gc));
-    }
-    match point.millis {
-        millis if millis > 0 && by_uptime(timeline.points()) => {
-            format!("{} at {}", point.label, analyses::uptime_text(millis))
-        }
-        0 => format!("{} (the file does not say when)", point.label),
-        millis => format!("{}, taken {}", point.label, analyses::time_text(millis)),
-    }
 }

@@ -5,8 +5,8 @@ use bevy::prelude::{DetectChangesMut, Query, Res};
 use bevy_egui::EguiRenderOutput;
 use bevy_egui::egui::epaint::Primitive;
 use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
-pub use memory_city_analysis::timeline::worded;
 use memory_city_analysis::timeline::{NodeId, Timeline};
+pub use memory_city_analysis::timeline::{brief, shortened, worded};
 use memory_city_views::city::{self, CityTheme};
 use memory_city_views::overview::WindowKind;
 
@@ -247,19 +247,6 @@ pub fn pack(linear: [f32; 3]) -> u32 {
     byte(linear[0]) | byte(linear[1]) << 8 | byte(linear[2]) << 16 | 0xff00_0000
 }
 
-/// A text shortened in the middle, so that both the package and the class stay readable.
-pub fn shortened(text: &str, most: usize) -> String {
-    let count = text.chars().count();
-    if count <= most || most < 5 {
-        return text.to_owned();
-    }
-    let tail = (most - 1) * 2 / 3;
-    let head = most - 1 - tail;
-    let start: String = text.chars().take(head).collect();
-    let end: String = text.chars().skip(count - tail).collect();
-    format!("{start}…{end}")
-}
-
 /// A text shortened in the middle until it is no wider than `room` points; of a few letters at least.
 pub fn fitting(painter: &egui::Painter, text: &str, font: &FontId, room: f32) -> String {
     let width = |text: &str| painter.layout_no_wrap(text.to_owned(), font.clone(), TEXT).size().x;
@@ -278,42 +265,6 @@ pub fn fitting(painter: &egui::Painter, text: &str, font: &FontId, room: f32) ->
 /// The path of a group for people.
 pub fn told_path(timeline: &Timeline, node: NodeId) -> String {
     worded(&timeline.path_label(node))
-}
-
-/// A name without what is the same in many: packages, and the parameters of methods. `java.lang.String ›
-/// java.util.Arrays.copyOf(char[], int):1` becomes `String › Arrays.copyOf@1`.
-pub fn brief(name: &str) -> String {
-    let part = |text: &str| {
-        let (class, text) = match text.strip_prefix("class ") {
-            Some(name) => ("class ", name),
-            None => ("", text),
-        };
-        let (path, rest) = match text.split_once('(') {
-            Some((path, rest)) if !path.is_empty() => (path, rest.split_once(')').map_or("", |(_, after)| after)),
-            _ => (text, ""),
-        };
-        // Packages begin in lower case, and so do methods: what follows the first class is kept.
-        let mut start = 0;
-        for segment in path.split('.') {
-            let next = start + segment.len() + 1;
-            let package =
-                segment.starts_with(char::is_lowercase) && segment.chars().all(|c| c.is_alphanumeric() || c == '_');
-            if !package || next > path.len() {
-                break;
-            }
-            start = next;
-        }
-        // An index of bytecode shall not read like the number of a line.
-        let index = rest.strip_prefix(':').filter(|index| index.bytes().all(|b| b.is_ascii_digit()));
-        match index {
-            Some(index) => format!("{class}{}@{index}", &path[start..]),
-            None => format!("{class}{}{rest}", &path[start..]),
-        }
-    };
-    name.split(" › ")
-        .map(|names| names.split(" ‹ ").map(part).collect::<Vec<_>>().join(" ‹ "))
-        .collect::<Vec<_>>()
-        .join(" › ")
 }
 
 /// The texts that something draws, once all sizes are known.
@@ -340,7 +291,7 @@ pub fn texts_of(mut draw: impl FnMut(&mut egui::Ui)) -> Vec<String> {
 mod tests {
     use super::{
         ACCENT, ERROR, FREED, GROWTH, INCOMING, MEANING, OUTGOING, QUIET, ROUTE, SERIES, SHRINK, SOLID, TEXT, WARNING,
-        brief, fitting, mirrored, shortened,
+        fitting, mirrored, shortened,
     };
     use bevy_egui::egui::{self, Color32, FontId};
     use memory_city_testing::{root, rust_files};
@@ -456,29 +407,5 @@ mod tests {
             let bare = text.lines().find(|line| line.contains(".path_label(") && !line.contains("copy_text("));
             assert!(bare.is_none(), "{}: {bare:?}", path.display());
         }
-    }
-
-    #[test]
-    fn brief_names_keep_what_tells() {
-        for (name, expected) in [
-            ("java.lang.String › java.util.Arrays.copyOf(char[], int):1", "String › Arrays.copyOf@1"),
-            ("char[] › a.B.<init>(int):2 ‹ c.D.run():7", "char[] › B.<init>@2 ‹ D.run@7"),
-            ("java.util.HashMap$Node[]", "HashMap$Node[]"),
-            ("class a.b.Registry › … › java.lang.String", "class Registry › … › String"),
-            ("Main", "Main"),
-            ("main", "main"),
-            ("VM internal", "VM internal"),
-            ("(unknown site)", "(unknown site)"),
-            ("Survived 16 to 31 › byte[]", "Survived 16 to 31 › byte[]"),
-        ] {
-            assert_eq!(brief(name), expected);
-        }
-    }
-
-    #[test]
-    fn long_names_keep_both_ends() {
-        assert_eq!(shortened("short", 10), "short");
-        assert_eq!(shortened("java.util.concurrent.ConcurrentHashMap$Node", 20).chars().count(), 20);
-        assert!(shortened("java.util.concurrent.ConcurrentHashMap$Node", 20).ends_with("HashMap$Node"));
     }
 }

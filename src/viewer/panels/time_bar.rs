@@ -1,7 +1,7 @@
 //! The time bar along the bottom: buttons, slider, speed, and the heap size over time as a chart to click in. It steers
 //! the time of all views.
 
-use super::numbers::{amounts, metric_name, number, when};
+use super::numbers::{amounts, number, when};
 use super::{theme, ticks};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
@@ -388,10 +388,7 @@ fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     let (rect, painter) = (response.rect, ui.painter().clone());
 
     let small = FontId::proportional(11.0);
-    // A trace knows what the collector kept, whether or not something reaches it; trees are what others counted.
-    let dumps = tools.open.source.heaps().is_some() && !tools.open.source.is_recorded();
-    let which = if dumps { "reachable " } else { "" };
-    let mut title = format!("Heap, {which}{}", metric_name(timeline, metric));
+    let mut title = tools.open.source.heap_title(metric);
     if let Some(between) = between {
         title.push_str(&format!("    ○ {}", between.title()));
         if highest > most {

@@ -221,6 +221,9 @@ pub struct Findings {
     pub answers: Vec<String>,
     /// The main table first.
     pub tables: Vec<ResultTable>,
+    /// How what the rows of the main table are about hangs on its GC root, step by step, nothing left out: for views, which have room for
+    /// it. Empty where that is not told.
+    pub ways: Vec<Vec<String>>,
     /// Lines that sum it up.
     pub notes: Vec<String>,
     /// What a person must know about it, beside the warnings of the document.

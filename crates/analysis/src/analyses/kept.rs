@@ -43,6 +43,7 @@ pub(super) struct StoredFindings {
     title: Option<String>,
     answers: Vec<String>,
     tables: Vec<StoredTable>,
+    ways: Vec<Vec<String>>,
     notes: Vec<String>,
 }
 
@@ -190,15 +191,16 @@ impl StoredFindings {
             title: findings.title.clone(),
             answers: findings.answers.clone(),
             tables: findings.tables.iter().map(StoredTable::of).collect(),
+            ways: findings.ways.clone(),
             notes: findings.notes.clone(),
         })
     }
 
     /// The findings; `None` where rows do not fit their columns.
     pub(super) fn findings(self) -> Option<Findings> {
-        let StoredFindings { title, answers, tables, notes } = self;
+        let StoredFindings { title, answers, tables, ways, notes } = self;
         let tables = tables.into_iter().map(StoredTable::table).collect::<Option<_>>()?;
-        Some(Findings { title, answers, tables, notes, warnings: Vec::new() })
+        Some(Findings { title, answers, tables, ways, notes, warnings: Vec::new() })
     }
 }
 
@@ -283,6 +285,7 @@ mod tests {
             title: Some("title".into()),
             answers: vec!["yes".into()],
             tables: vec![table],
+            ways: vec![vec!["thread main".into(), "orders: java.util.ArrayList".into()], Vec::new()],
             notes: vec!["note".into()],
             warnings: Vec::new(),
         };

@@ -197,6 +197,8 @@ impl Analysis for Leak {
             );
         }
         let rows = listed.iter().zip(&examples).map(|(point, example)| row(&looked, point, example, grew)).collect();
+        let way = |example: &Example| example.path.as_ref().map(OwnerPath::lines).unwrap_or_default();
+        let ways = examples.iter().map(way).collect();
         let left_out = Some(((points.len() - listed.len()) as u64, "places that grow".to_owned()));
         let table = ResultTable {
             header: TableHeader {
@@ -211,7 +213,7 @@ impl Analysis for Leak {
         };
         let tables = std::iter::once(table).chain(filled_table(filled)).collect();
         let title = (!grew).then(|| FILLS.to_owned());
-        Ok(Findings { title, answers, tables, notes, ..Findings::default() })
+        Ok(Findings { title, answers, tables, ways, notes, ..Findings::default() })
     }
 }
 

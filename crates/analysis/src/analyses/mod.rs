@@ -9,6 +9,7 @@
 //! | `objects`, `object_rows`, `contents` | what analyses of single objects and of what they hold share |
 //! | `one_object` | all that is said of one object |
 //! | `kept_by_threads` | what each thread alone keeps alive |
+//! | `leak_place` | a place that leaks, in words |
 //! | `looked` | the owners at the points in time worth a look |
 //! | `registry` | the analyses there are; programs may add their own |
 //! | `verdict` | what grows, or that nothing does, in a sentence |
@@ -43,6 +44,7 @@ mod contents;
 mod interface;
 mod kept;
 mod kept_by_threads;
+mod leak_place;
 mod looked;
 mod measures;
 mod object_rows;
@@ -58,6 +60,7 @@ pub use cut::named_cut;
 pub(crate) use interface::change;
 pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
 pub use kept::FollowsFrom;
+pub use leak_place::{LeakLines, LeakPlace, OWNER_UNKNOWN, headline};
 pub use measures::RunMeasures;
 pub use parameters::{Argument, Arguments, Parameter, ParameterKind, metric_of};
 pub use registry::AnalysisRegistry;

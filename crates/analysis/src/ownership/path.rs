@@ -29,6 +29,12 @@ pub struct RootedStep {
     pub of: String,
 }
 
+impl RootedStep {
+    fn text(&self) -> String {
+        self.field.iter().map(|field| format!("{field}: ")).chain([self.of.clone()]).collect()
+    }
+}
+
 /// Steps beyond these are left out in the middle of a text, and counted.
 const MOST_STEPS: usize = 14;
 
@@ -60,13 +66,15 @@ impl OwnerPath {
             if !text.is_empty() {
                 text.push_str(" → ");
             }
-            if let Some(field) = &step.field {
-                text.push_str(field);
-                text.push_str(": ");
-            }
-            text.push_str(&step.of);
+            text.push_str(&step.text());
         }
         text
+    }
+
+    /// For people, a line for the root and one for each step: none is left out.
+    pub fn lines(&self) -> Vec<String> {
+        let root = Some(self.root.clone()).filter(|root| !root.is_empty());
+        root.into_iter().chain(self.steps.iter().map(RootedStep::text)).collect()
     }
 }
 
@@ -239,5 +247,7 @@ mod tests {
         let text = path.text();
         assert!(text.starts_with("thread main → f0: T0 → ") && text.ends_with(" → f19: T19"), "{text}");
         assert!(text.contains(" → f6: T6 → (6 more) → f13: T13"), "{text}");
+        let lines = path.lines();
+        assert_eq!((lines.len(), lines[0].as_str(), lines[10].as_str()), (21, "thread main", "f9: T9"));
     }
 }

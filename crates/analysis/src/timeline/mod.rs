@@ -30,6 +30,7 @@ mod source;
 mod symbols;
 mod tree_groups;
 mod trees;
+mod words;
 
 pub use builder::TimelineBuilder;
 pub use changes::ChangesByTime;
@@ -46,11 +47,12 @@ pub use memory_city_formats::wire::RecordingFolder;
 pub use memory_city_formats::{GcKind, GcNoun, GcPoint};
 pub use memory_city_heap::Amount;
 pub use metric::{Metric, MetricInfo, Unit};
-pub use names::worded;
+pub use names::{brief, shortened, worded};
 pub use objects::ObjectSet;
 pub use sampled_part::SampledPart;
 pub use source::{DIED, GROUPED_BY_THE_WRITER, Source, are_trees, title_of};
 pub use tree_groups::object_groups;
+pub use words::when;
 
 use crate::group::MemoryTree;
 use amounts::AmountLog;

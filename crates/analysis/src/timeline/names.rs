@@ -1,5 +1,6 @@
 //! Names that tell the nodes of a list apart: as short as display names where those do, else with as much of the path as it
-//! takes, left out in the middle. And names in words, where numbers in them could be mistaken ([`worded`]).
+//! takes, left out in the middle. Names in words, where numbers in them could be mistaken ([`worded`]), without what is the same in
+//! many ([`brief`]), and with no more than so many letters ([`shortened`]).
 
 use super::{NodeId, Timeline};
 use std::collections::{HashMap, HashSet};
@@ -73,9 +74,58 @@ pub fn worded(text: &str) -> String {
     out
 }
 
+/// A name without what is the same in many: packages, and the parameters of methods. `java.lang.String ›
+/// java.util.Arrays.copyOf(char[], int):1` becomes `String › Arrays.copyOf@1`.
+pub fn brief(name: &str) -> String {
+    let part = |text: &str| {
+        let (class, text) = match text.strip_prefix("class ") {
+            Some(name) => ("class ", name),
+            None => ("", text),
+        };
+        let (path, rest) = match text.split_once('(') {
+            Some((path, rest)) if !path.is_empty() => (path, rest.split_once(')').map_or("", |(_, after)| after)),
+            _ => (text, ""),
+        };
+        // Packages begin in lower case, and so do methods: what follows the first class is kept.
+        let mut start = 0;
+        for segment in path.split('.') {
+            let next = start + segment.len() + 1;
+            let package =
+                segment.starts_with(char::is_lowercase) && segment.chars().all(|c| c.is_alphanumeric() || c == '_');
+            if !package || next > path.len() {
+                break;
+            }
+            start = next;
+        }
+        // An index of bytecode shall not read like the number of a line.
+        let index = rest.strip_prefix(':').filter(|index| index.bytes().all(|b| b.is_ascii_digit()));
+        match index {
+            Some(index) => format!("{class}{}@{index}", &path[start..]),
+            None => format!("{class}{}{rest}", &path[start..]),
+        }
+    };
+    name.split(" › ")
+        .map(|names| names.split(" ‹ ").map(part).collect::<Vec<_>>().join(" ‹ "))
+        .collect::<Vec<_>>()
+        .join(" › ")
+}
+
+/// A text shortened in the middle, so that both the package and the class stay readable.
+pub fn shortened(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most || most < 5 {
+        return text.to_owned();
+    }
+    let tail = (most - 1) * 2 / 3;
+    let head = most - 1 - tail;
+    let start: String = text.chars().take(head).collect();
+    let end: String = text.chars().skip(count - tail).collect();
+    format!("{start}…{end}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::worded;
+    use super::{brief, shortened, worded};
     use crate::group::MemoryTree;
     use crate::timeline::{NodeId, TimePoint, Timeline};
     use memory_city_heap::Amount;
@@ -129,6 +179,30 @@ mod tests {
         );
         let top = named(&[&["class a.A", "static f", "X", "Y", "Z", "String"], &["thread b", "X", "Y", "Z", "String"]]);
         assert_eq!(top, ["a.A.f › … › String", "thread b › … › String"]);
+    }
+
+    #[test]
+    fn brief_names_keep_what_tells() {
+        for (name, expected) in [
+            ("java.lang.String › java.util.Arrays.copyOf(char[], int):1", "String › Arrays.copyOf@1"),
+            ("char[] › a.B.<init>(int):2 ‹ c.D.run():7", "char[] › B.<init>@2 ‹ D.run@7"),
+            ("java.util.HashMap$Node[]", "HashMap$Node[]"),
+            ("class a.b.Registry › … › java.lang.String", "class Registry › … › String"),
+            ("Main", "Main"),
+            ("main", "main"),
+            ("VM internal", "VM internal"),
+            ("(unknown site)", "(unknown site)"),
+            ("Survived 16 to 31 › byte[]", "Survived 16 to 31 › byte[]"),
+        ] {
+            assert_eq!(brief(name), expected);
+        }
+    }
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        assert_eq!(shortened("short", 10), "short");
+        assert_eq!(shortened("java.util.concurrent.ConcurrentHashMap$Node", 20).chars().count(), 20);
+        assert!(shortened("java.util.concurrent.ConcurrentHashMap$Node", 20).ends_with("HashMap$Node"));
     }
 
     proptest! {

@@ -1,15 +1,14 @@
 //! The card at the top of the city that says what leaks: the place, what it fills up with, how much of the growth that is, how
 //! it hangs on its root, and the way there. One quiet line while nothing is known, or when nothing grows.
 
-use super::leak_lines::{self, LeakLines};
 use crate::viewer::action::Action;
 use crate::viewer::document::OpenDocument;
-use crate::viewer::finding::{Finding, FindingState, LeakPlace, owners_offered};
+use crate::viewer::finding::{Finding, FindingState, owners_offered};
 use crate::viewer::keys;
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
-use memory_city_analysis::analyses::Verdict;
+use memory_city_analysis::analyses::{LeakLines, LeakPlace, OWNER_UNKNOWN, Verdict, headline};
 use memory_city_analysis::tabular::several;
 
 /// All that is known is no wider, and leaves the city beside it where the pane has room.
@@ -101,7 +100,7 @@ pub fn show(
             }),
             FindingState::Failed(why) => line(ui, |ui| {
                 said(ui, verdict, open).on_hover_text(why);
-                ui.label(quiet("Who owns it is not known".to_owned())).on_hover_text(why);
+                ui.label(quiet(OWNER_UNKNOWN.to_owned())).on_hover_text(why);
                 dismiss(ui, &mut asked);
             }),
             FindingState::Leaks(leak) if finding.is_folded() => {
@@ -142,7 +141,7 @@ fn said(ui: &mut egui::Ui, verdict: &Verdict, open: &OpenDocument) -> egui::Resp
 }
 
 fn title(open: &OpenDocument) -> &'static str {
-    if open.timeline.times() < 2 { "WHAT FILLS THE HEAP" } else { "WHAT LEAKS" }
+    LeakLines::title(open.timeline.times())
 }
 
 pub(super) fn quiet(text: String) -> RichText {
@@ -192,7 +191,7 @@ fn banner(
     asked: &mut Vec<Action>,
 ) -> bool {
     let mut opened = false;
-    let LeakLines { place, which, sentence, .. } = leak_lines::of(leak, &open.timeline, since);
+    let LeakLines { place, which, sentence, .. } = LeakLines::of(leak, &open.timeline, since);
     let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 8, top: 4, bottom: 5 });
     let drawn = frame.show(ui, |ui| {
         ui.set_width(width - 23.0);
@@ -267,7 +266,7 @@ fn card(
     let drawn = frame.show(ui, |ui| {
         ui.set_width(size.x - 25.0);
         ui.spacing_mut().item_spacing.y = 3.0;
-        let LeakLines { place, which, below, sentence, .. } = leak_lines::of(leak, &open.timeline, since);
+        let LeakLines { place, which, below, sentence, .. } = LeakLines::of(leak, &open.timeline, since);
         ui.horizontal(|ui| {
             heading(ui, open, &which);
             at_right(ui, |ui| dismiss(ui, asked));
@@ -301,25 +300,19 @@ fn rest(ui: &mut egui::Ui, leak: &LeakPlace, single: bool, below: Option<String>
     }
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 10.0;
-        let (first, last) = &leak.counts;
-        if !last.is_empty() && single {
-            ui.label(RichText::new(format!("{last} elements")).size(12.5).strong());
-        } else if !last.is_empty() {
-            ui.label(RichText::new(format!("{first} › {last} elements")).size(12.5).strong());
+        if let Some(elements) = leak.elements_text(single) {
+            ui.label(RichText::new(elements).size(12.5).strong());
         }
-        if !single {
-            let retained = format!("{} › {} kept alive", leak.retained.0, leak.retained.1);
-            ui.label(RichText::new(retained).size(12.5))
-                .on_hover_text("What would be freed without it, at first and at last");
+        if let Some(kept) = leak.kept_text(single) {
+            let tip = "What would be freed without it, at first and at last";
+            ui.label(RichText::new(kept).size(12.5)).on_hover_text(tip);
         }
     });
-    if !single && !leak.elements.is_empty() && !leak.place.ends_with(&leak.elements) {
-        long(ui, quiet(format!("Fills up with {}", leak.elements)), &leak.elements);
+    if let Some(filled) = leak.filled_with(single) {
+        long(ui, quiet(filled), &leak.elements);
     }
-    if let Some(path) = &leak.path {
-        for step in steps(path) {
-            ui.add(egui::Label::new(RichText::new(step).size(12.0).color(theme::INCOMING)).wrap());
-        }
+    for step in leak.steps() {
+        ui.add(egui::Label::new(RichText::new(step).size(12.0).color(theme::INCOMING)).wrap());
     }
     for note in &leak.notes {
         ui.add(egui::Label::new(RichText::new(note).size(11.0).color(theme::QUIET)).wrap());
@@ -336,7 +329,7 @@ fn folded(
     asked: &mut Vec<Action>,
 ) -> bool {
     let mut opened = false;
-    let LeakLines { which, brief, .. } = leak_lines::of(leak, &open.timeline, since);
+    let LeakLines { which, brief, .. } = LeakLines::of(leak, &open.timeline, since);
     let frame = theme::frame().fill(theme::SOLID).inner_margin(Margin { left: 15, right: 8, top: 4, bottom: 4 });
     let name = |ui: &mut egui::Ui, room: f32| {
         let single = open.timeline.times() < 2;
@@ -345,7 +338,7 @@ fn folded(
         let (font, small) = (egui::FontId::proportional(13.5), egui::FontId::proportional(12.5));
         let of_amount = ui.painter().layout_no_wrap(amount.clone(), small.clone(), theme::GROWTH).size().x;
         let room = room - of_amount - ui.spacing().item_spacing.x;
-        let text = theme::fitting(ui.painter(), &leak_lines::headline(&leak.place).0, &font, room);
+        let text = theme::fitting(ui.painter(), &headline(&leak.place).0, &font, room);
         ui.add(egui::Label::new(RichText::new(text).font(font).strong()).selectable(false)).on_hover_text(&leak.place);
         ui.add(egui::Label::new(RichText::new(amount.as_str()).font(small).color(theme::GROWTH)).selectable(false));
     };
@@ -415,12 +408,6 @@ fn next(ui: &mut egui::Ui, leak: &LeakPlace, asked: &mut Vec<Action>) {
     if leak.others > 0 && ui.add(button()).on_hover_text(Action::NextPlace.tooltip()).clicked() {
         asked.push(Action::NextPlace);
     }
-}
-
-/// The steps of a path, each a line of its own, in letters that the font of the window has.
-fn steps(path: &str) -> Vec<String> {
-    let step = |(at, step): (usize, &str)| if at == 0 { step.to_owned() } else { format!("› {step}") };
-    path.replace('→', "›").split(" › ").enumerate().map(step).collect()
 }
 
 /// A text that wraps, and is cut after a few rows.

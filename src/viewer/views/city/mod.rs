@@ -14,7 +14,6 @@ mod drill;
 mod fly;
 mod labels;
 mod laid_out;
-mod leak_lines;
 mod minimap;
 mod moving;
 mod multiples;

@@ -5,7 +5,6 @@ use super::axis;
 use super::caption::caption;
 use super::labels;
 use super::laid_out::{City, Shown};
-use super::leak_lines;
 use super::multiples::{self, Multiples};
 use super::picking::Pointer;
 use super::present::{ConeCount, ShownCones};
@@ -143,7 +142,7 @@ impl KnownGrowth {
     fn told(&mut self, finding: &Finding, timeline: &Timeline) -> (&Verdict, Option<usize>) {
         let Some(FindingState::Leaks(leak)) = finding.shown() else { return (&self.verdict, None) };
         if self.leak.as_ref().is_none_or(|(place, _)| *place != leak.owner) {
-            self.leak = Some((leak.owner.clone(), leak_lines::since(leak, timeline, &self.verdict)));
+            self.leak = Some((leak.owner.clone(), leak.since(timeline, &self.verdict)));
         }
         (&self.verdict, self.leak.as_ref().and_then(|(_, since)| *since))
     }

@@ -104,13 +104,7 @@ pub(super) fn metric_name(values: &Values<'_>) -> String {
 
 /// When the base is, within a sentence: `since the first state`, or its place and label.
 pub(super) fn since(values: &Values<'_>) -> String {
-    match values.base() {
-        0 => "since the first state".to_owned(),
-        base => {
-            let label = values.timeline.points().get(base).map_or("", |point| point.label.as_str());
-            format!("since {}/{} {label}", base + 1, values.times()).trim_end().to_owned()
-        }
-    }
+    format!("since {}", values.timeline.base_text(values.base()))
 }
 
 /// A difference for people, with its sign.

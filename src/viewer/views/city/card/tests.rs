@@ -10,15 +10,6 @@ use egui_kittest::{Harness, Node};
 use memory_city_analysis::analyses::verdict;
 use memory_city_analysis::timeline::Metric;
 
-/// Who is to mend it needs the steps in the middle: there the field is that a program can let go of.
-#[test]
-fn no_step_of_a_way_is_left_out() {
-    let way = ["thread main", "py4j.JavaServer", "gateway: py4j.Gateway", "bindings: java.util.HashMap[276]"];
-    let path = way.join(" \u{2192} ");
-    let told = ["thread main", "› py4j.JavaServer", "› gateway: py4j.Gateway", "› bindings: java.util.HashMap[276]"];
-    assert_eq!(steps(&path), told);
-}
-
 /// The card in a pane as large as the window.
 fn card(size: (f32, f32), world: World) -> Harness<'static, World> {
     let show = |ui: &mut egui::Ui, world: &mut World| {

@@ -1,0 +1,372 @@
+//! A place that leaks, in the words that windows and pages have for it: the place, how much it grows, how much of the whole that is, and
+//! since when. Read from what the analysis `leak` found; nothing is looked for here.
+
+use super::{Findings, Verdict};
+use crate::ownership::grows_between;
+use crate::tabular::Cell;
+use crate::timeline::{Metric, NodeId, Timeline, brief};
+
+/// The table of the analysis that has the places.
+const TABLE: &str = "leaks";
+/// What is said where the heap cannot be asked who owns what grows.
+pub const OWNER_UNKNOWN: &str = "Who owns it is not known";
+/// Letters of a place in large letters.
+const HEADLINE: usize = 64;
+
+/// A place that accumulates, in words.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LeakPlace {
+    /// Who owns what grows.
+    pub place: String,
+    /// What it fills up with.
+    pub elements: String,
+    /// Elements at the first and at the last point in time.
+    pub counts: (String, String),
+    /// Retained bytes at the first and at the last point in time, and what was added.
+    pub retained: (String, String),
+    /// What was added.
+    pub growth: String,
+    /// Part of the growth of the whole heap, 0 to 1.
+    pub share: f32,
+    /// Bytes that it keeps alive at the last point in time.
+    pub bytes: u64,
+    /// From the GC root to it, step by step, by fields where the input knows them; empty where that is not known.
+    pub way: Vec<String>,
+    /// Its key when grouped by owner.
+    pub owner: String,
+    /// Which of all places it is: 0 for the one where most accumulates.
+    pub number: usize,
+    /// How many more places there are.
+    pub others: u64,
+    /// What a person must know about it.
+    pub notes: Vec<String>,
+    /// Since when it grows: between these two points in time it had its first twentieth of all that it grew.
+    pub since: Option<(usize, usize)>,
+    /// How many points in time it was found in, where there may be more by now.
+    pub until: Option<usize>,
+}
+
+impl LeakPlace {
+    /// One of the places that the analysis names, the one where most accumulates first.
+    pub fn of(findings: &Findings, number: usize) -> Option<LeakPlace> {
+        let table = findings.tables.iter().find(|table| table.header.id == TABLE)?;
+        let row = table.rows.get(number)?;
+        let cell = |id: &str| table.header.column(id).and_then(|at| row.cells.get(at));
+        let text = |id: &str| match (table.header.column(id), cell(id)) {
+            (Some(at), Some(cell)) if *cell != Cell::Empty => cell.text(table.header.columns[at].kind),
+            _ => String::new(),
+        };
+        let share = match cell("share") {
+            Some(Cell::Percent(percent)) => (percent / 100.0) as f32,
+            _ => 0.0,
+        };
+        // What the collection itself counts, where there is one: its elements fill it up with keys and values.
+        // One of several that are as large as ever says nothing: then there are more of them.
+        let grew = match (cell("entries_first"), cell("entries")) {
+            (Some(Cell::Number(first)), Some(Cell::Number(last))) => last > first,
+            (_, Some(Cell::Number(_))) => true,
+            _ => false,
+        };
+        let counts = match grew {
+            true => (text("entries_first"), text("entries")),
+            false => (text("first"), text("last")),
+        };
+        let left_out = table.left_out.as_ref().map_or(0, |(n, _)| *n);
+        let time = |id: &str| match cell(id) {
+            Some(Cell::Number(time)) => usize::try_from(time.checked_sub(1)?).ok(),
+            _ => None,
+        };
+        Some(LeakPlace {
+            place: text("place"),
+            elements: text("elements"),
+            counts,
+            retained: (text("retained_first"), text("retained")),
+            growth: text("growth"),
+            bytes: if let Some(Cell::Number(bytes)) = cell("retained") { *bytes } else { 0 },
+            share: if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 },
+            way: findings.ways.get(number).cloned().unwrap_or_default(),
+            owner: text("owner"),
+            number,
+            others: table.rows.len() as u64 - 1 + left_out,
+            notes: findings.notes.clone(),
+            since: time("since").zip(time("grown_at")),
+            until: None,
+        })
+    }
+
+    /// The node of its place in trees that are grouped by owner: the place itself, or what of the way to it there is.
+    pub fn node_in(owner: &str, timeline: &Timeline) -> Option<NodeId> {
+        let root = timeline.key(NodeId::ROOT);
+        let mut key = if owner == root || owner.starts_with(&format!("{root}#")) {
+            owner.to_owned()
+        } else {
+            format!("{root}#{owner}")
+        };
+        loop {
+            match timeline.find(&key) {
+                Some(node) => return Some(node).filter(|node| *node != NodeId::ROOT),
+                None => key.truncate(key.rfind('#')?),
+            }
+        }
+    }
+
+    /// How many elements it has, where that is known; of several states at first and at last.
+    pub fn elements_text(&self, single: bool) -> Option<String> {
+        match &self.counts {
+            (_, last) if last.is_empty() => None,
+            (_, last) if single => Some(format!("{last} elements")),
+            (first, last) => Some(format!("{first} › {last} elements")),
+        }
+    }
+
+    /// What it keeps alive at first and at last; the sentence of a single state says it.
+    pub fn kept_text(&self, single: bool) -> Option<String> {
+        (!single).then(|| format!("{} › {} kept alive", self.retained.0, self.retained.1))
+    }
+
+    /// What it fills up with, where the place does not say so itself.
+    pub fn filled_with(&self, single: bool) -> Option<String> {
+        let told = single || self.elements.is_empty() || self.place.ends_with(&self.elements);
+        (!told).then(|| format!("Fills up with {}", self.elements))
+    }
+
+    /// The steps of the way to it, each a line of its own.
+    pub fn steps(&self) -> impl Iterator<Item = String> {
+        self.way.iter().enumerate().map(|(at, step)| if at == 0 { step.clone() } else { format!("› {step}") })
+    }
+
+    /// The point in time from which a place grows. Linear in the groups.
+    ///
+    /// The analysis knows between which of the times that it looked at that is; at which of those between them the trees tell: a place with most
+    /// of all growth grows since what grows most does. Of another the trees say so where they are grouped by owner, and else by the types of what
+    /// it fills up with. Where none of these lies between the two, it is the first of them.
+    pub fn since(&self, timeline: &Timeline, verdict: &Verdict) -> Option<usize> {
+        let known = |t: &usize| self.since.is_none_or(|(from, next)| (from..next.max(from + 1)).contains(t));
+        let by_types = || {
+            let types = types(&self.elements);
+            // Of groups inside each other that have one name, the outer one has all.
+            let is_one = |node: NodeId| types.contains(&timeline.name(node));
+            let nodes = timeline.nodes().filter(|&node| {
+                is_one(node) && !timeline.path(node).into_iter().any(|above| above != node && is_one(above))
+            });
+            grows_from(timeline, &nodes.collect::<Vec<_>>())
+        };
+        let most = verdict.since.filter(|_| self.share > 0.5).filter(known);
+        let of_owner = || grows_from(timeline, &[timeline.find(&self.owner)?]).filter(known);
+        most.or_else(of_owner).or_else(|| by_types().filter(known)).or(self.since.map(|(from, _)| from))
+    }
+}
+
+/// What it is and how fast, in words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeakLines {
+    /// The end of the place, in large letters.
+    pub place: String,
+    /// Which of several places it is.
+    pub which: String,
+    /// What the place lies in, where both together are too long.
+    pub below: Option<String>,
+    /// How much it grows, how much of the whole, since when.
+    pub sentence: String,
+    /// How much of the whole and since when, where there is little room.
+    pub brief: String,
+}
+
+impl LeakLines {
+    /// What stands above them, of so many points in time.
+    pub fn title(times: usize) -> &'static str {
+        if times < 2 { "WHAT FILLS THE HEAP" } else { "WHAT LEAKS" }
+    }
+
+    /// The lines of a place that grows since `since`, a point in time.
+    pub fn of(leak: &LeakPlace, timeline: &Timeline, since: Option<usize>) -> LeakLines {
+        let last = timeline.times().saturating_sub(1);
+        // What it keeps alive is of the last time that was looked at.
+        let until = leak.until.map(|times| times.saturating_sub(1)).filter(|&until| until < last);
+        let then = until.map_or("at the end".to_owned(), |until| format!("at {}/{}", until + 1, timeline.times()));
+        let of_heap = match timeline.amount(until.unwrap_or(last), NodeId::ROOT).bytes {
+            0 => String::new(),
+            heap => format!(", {:.0} % of the heap {then}", (100.0 * leak.bytes as f64 / heap as f64).min(100.0)),
+        };
+        let since = since.map(|t| format!(", since {}/{}", t + 1, timeline.times())).unwrap_or_default();
+        let (place, below) = headline(&leak.place);
+        let share = format!("{:.0} %", 100.0 * leak.share);
+        let which = if leak.others > 0 { format!("{} of {}", leak.number + 1, leak.others + 1) } else { String::new() };
+        let (place, sentence, brief) = match last == 0 {
+            true => {
+                let sentence = format!("keeps {} alive, {share} of the heap", leak.retained.1);
+                (place, sentence, format!("{share} of the heap"))
+            }
+            false => {
+                let rest = format!("{share} of all growth{of_heap}{since}");
+                (format!("{place} grows"), format!("{}, {rest}", leak.growth), rest)
+            }
+        };
+        LeakLines { place, which, below, sentence, brief }
+    }
+}
+
+/// The types in a list of elements, such as `1,200 com.acme.Order (3 at first), 7 byte[] (0 at first)`.
+fn types(elements: &str) -> Vec<&str> {
+    let name = |part: &'_ str| -> Option<(usize, usize)> {
+        let from =
+            part.find(' ').filter(|&at| part[..at].starts_with(|c: char| c.is_ascii_digit())).map_or(0, |at| at + 1);
+        let to = part.find(" (").unwrap_or(part.len());
+        (from < to).then_some((from, to))
+    };
+    elements.split(", ").filter_map(|part| name(part).map(|(from, to)| &part[from..to])).collect()
+}
+
+/// The point in time from which groups grow together. `None` where they do not.
+fn grows_from(timeline: &Timeline, nodes: &[NodeId]) -> Option<usize> {
+    let bytes =
+        |t: usize| nodes.iter().map(|&node| timeline.value(t, node, Metric::Bytes)).fold(0, u64::saturating_add);
+    grows_between(&(0..timeline.times()).map(bytes).collect::<Vec<_>>()).map(|(since, _)| since)
+}
+
+/// What a place is called in large letters: its end, which is what is to be looked at; and what it lies in, where both together
+/// are too long, or where that says only that several share it.
+pub fn headline(place: &str) -> (String, Option<String>) {
+    let brief = brief(place);
+    let parts: Vec<&str> = brief.split(" › ").collect();
+    let shared = parts.iter().rposition(|part| part.starts_with("shared")).map_or(0, |at| at + 1);
+    if shared < parts.len() && parts[shared..].join(" › ").chars().count() <= HEADLINE {
+        let below = Some(parts[..shared].join(" › ")).filter(|below| !below.is_empty());
+        return (parts[shared..].join(" › "), below);
+    }
+    let mut length = 0;
+    let fits = parts.iter().rev().take_while(|part| {
+        length += part.chars().count() + 3;
+        length <= HEADLINE
+    });
+    // Of a single long name as much as there is room for.
+    let first = parts.len() - fits.count().clamp(1, parts.len());
+    let below = Some(parts[..first].join(" › ")).filter(|below| !below.is_empty());
+    (parts[first..].join(" › "), below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyses::verdict;
+    use crate::group::MemoryTree;
+    use crate::timeline::{Amount, TimePoint};
+
+    /// Bytes of texts, which grow most and late, and of orders, at four times.
+    const BYTES: [(u64, u64); 4] = [(4000, 1000), (4000, 1100), (4000, 3000), (9000, 4000)];
+
+    fn series(times: usize) -> Timeline {
+        let trees: Vec<MemoryTree> = BYTES[..times]
+            .iter()
+            .map(|&(texts, orders)| {
+                let mut tree = MemoryTree::new();
+                for (name, bytes) in [("java.lang.String", texts), ("com.acme.Order", orders)] {
+                    let node = tree.child(0, &"Type".into(), &name.into());
+                    tree.add_up(&[node as u32], Amount { objects: 1, bytes });
+                }
+                tree
+            })
+            .collect();
+        Timeline::from_trees(vec![TimePoint::default(); times], &trees)
+    }
+
+    fn leak(share: f32) -> LeakPlace {
+        LeakPlace {
+            place: "com.acme.Shop.orders › java.util.ArrayList".into(),
+            elements: "1,200 com.acme.Order (3 at first)".into(),
+            growth: "+3.00 kB".into(),
+            retained: ("1.00 kB".into(), "4.00 kB".into()),
+            bytes: 4000,
+            share,
+            ..LeakPlace::default()
+        }
+    }
+
+    /// What the first lines say, whatever part of the growth it is.
+    fn said(leak: &LeakPlace, timeline: &Timeline) -> LeakLines {
+        let verdict = verdict(timeline, Metric::Bytes);
+        LeakLines::of(leak, timeline, leak.since(timeline, &verdict))
+    }
+
+    #[test]
+    fn the_lines_say_what_grows_how_much_of_the_whole_and_since_when() {
+        let timeline = series(4);
+        let most = said(&leak(0.9), &timeline);
+        assert_eq!(most.place, "Shop.orders › ArrayList grows");
+        assert_eq!(most.sentence, "+3.00 kB, 90 % of all growth, 31 % of the heap at the end, since 3/4");
+        assert_eq!(most.brief, "90 % of all growth, 31 % of the heap at the end, since 3/4");
+        let one_of_three = LeakPlace { others: 2, ..leak(0.9) };
+        assert_eq!((most.which.as_str(), said(&one_of_three, &timeline).which.as_str()), ("", "1 of 3"));
+        // What grows most is another place's: since when this one grows is told by what it fills up with.
+        let third = said(&leak(0.375), &timeline);
+        assert_eq!(third.sentence, "+3.00 kB, 38 % of all growth, 31 % of the heap at the end, since 2/4");
+    }
+
+    #[test]
+    fn grouped_by_owner_the_place_itself_says_since_when() {
+        let timeline = series(4);
+        let texts = timeline.nodes().find(|&node| timeline.name(node) == "java.lang.String").expect("a group");
+        let of_owner = LeakPlace { owner: timeline.key(texts), ..leak(0.3) };
+        assert!(said(&of_owner, &timeline).sentence.ends_with(", since 3/4"), "not that of its elements");
+    }
+
+    #[test]
+    fn the_trees_say_no_more_than_which_of_the_times_between_two_it_is() {
+        let timeline = series(4);
+        let within = |from: usize, next: usize| said(&LeakPlace { since: Some((from, next)), ..leak(0.9) }, &timeline);
+        assert!(within(0, 3).brief.ends_with(", since 3/4"), "what grows most does since then");
+        assert!(within(1, 2).brief.ends_with(", since 2/4"), "that is another's: its elements do since then");
+        assert!(within(0, 1).brief.ends_with(", since 1/4"), "these are others: it is known from the place itself");
+        let unknown = LeakPlace { elements: String::new(), since: Some((1, 3)), ..leak(0.3) };
+        assert!(said(&unknown, &timeline).brief.ends_with(", since 2/4"));
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_said() {
+        let timeline = series(4);
+        let unknown = LeakPlace { elements: "9 com.acme.Other (1 at first)".into(), ..leak(0.3) };
+        assert_eq!(said(&unknown, &timeline).sentence, "+3.00 kB, 30 % of all growth, 31 % of the heap at the end");
+        let earlier = said(&LeakPlace { until: Some(2), ..leak(0.9) }, &timeline);
+        assert_eq!(earlier.brief, "90 % of all growth, 78 % of the heap at 2/4, since 3/4");
+        let single = said(&leak(0.8), &series(1));
+        assert_eq!(single.place, "Shop.orders › ArrayList");
+        assert_eq!(single.sentence, "keeps 4.00 kB alive, 80 % of the heap");
+    }
+
+    #[test]
+    fn what_is_known_beside_the_place() {
+        let way = ["thread main", "orders: java.util.ArrayList"].map(str::to_owned).to_vec();
+        let known = LeakPlace { counts: ("3".into(), "1,200".into()), way, ..leak(0.9) };
+        assert_eq!(known.elements_text(false).as_deref(), Some("3 › 1,200 elements"));
+        assert_eq!(known.kept_text(false).as_deref(), Some("1.00 kB › 4.00 kB kept alive"));
+        assert_eq!((known.elements_text(true).as_deref(), known.kept_text(true)), (Some("1,200 elements"), None));
+        assert_eq!(leak(0.9).elements_text(false), None);
+        assert_eq!(known.filled_with(false).as_deref(), Some("Fills up with 1,200 com.acme.Order (3 at first)"));
+        assert_eq!(LeakPlace { elements: "java.util.ArrayList".into(), ..known.clone() }.filled_with(false), None);
+        // Who is to mend it needs the steps in the middle: there the field is that a program can let go of.
+        assert_eq!(known.steps().collect::<Vec<_>>(), ["thread main", "› orders: java.util.ArrayList"]);
+    }
+
+    #[test]
+    fn elements_are_types() {
+        assert_eq!(types("1,200 com.acme.Order (3 at first), 7 byte[] (0 at first)"), ["com.acme.Order", "byte[]"]);
+        assert_eq!(types("12 a.B (1 at first), 3 other kinds"), ["a.B", "other kinds"]);
+        assert_eq!(types("java.util.HashMap"), ["java.util.HashMap"]);
+        assert!(types("").is_empty());
+    }
+
+    #[test]
+    fn of_a_long_place_the_end_comes_first() {
+        let short = "com.acme.Cache.entries › java.util.HashMap";
+        assert_eq!(headline(short), ("Cache.entries › HashMap".into(), None));
+        let manager = "shared by more than 3 › org.apache.StandardManager › java.util.HashMap";
+        assert_eq!(headline(manager), ("StandardManager › HashMap".into(), Some("shared by more than 3".into())));
+        assert_eq!(headline("shared by more than 3").0, "shared by more than 3");
+        let owner = "shared by thread Worker-#, local variable of com.acme.Server.run and thread main, local variable of b.C.main";
+        let (place, below) = headline(&format!("{owner} › com.acme.Gateway › java.util.ArrayList"));
+        assert_eq!(place, "Gateway › ArrayList");
+        assert!(below.is_some_and(|below| below.contains("shared by thread")));
+        let (place, below) = headline(&"x".repeat(200));
+        assert_eq!((place.len(), below), (200, None));
+    }
+}

@@ -1,10 +1,14 @@
 //! What a view file says that needs no window: which data, how grouped and shaped, the time, what is selected. Windows and pictures
 //! read all of it (`viewer/view_file`), and write it.
 
+use crate::compared::CompareWish;
 use memory_city_analysis::group;
 use memory_city_analysis::group::domain::{self, DomainPackages};
 use memory_city_analysis::group::script::ClassifierScript;
+use memory_city_analysis::timeline::Timeline;
 use memory_city_heap::error::{Error, Result};
+use memory_city_views::city::CityPart;
+use serde::de::IgnoredAny;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -19,7 +23,7 @@ pub const VERSION: u32 = 1;
 const MOST_BYTES: u64 = 4 << 20;
 
 /// A view, as far as a page can show it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SavedView {
     format: String,
@@ -49,8 +53,51 @@ pub struct SavedView {
     /// The times that the ground is divided for, counted from 1.
     #[serde(default)]
     pub window: Option<(usize, usize)>,
+    /// The part of the heap that is shown, and those that it was opened from.
+    #[serde(default)]
+    pub parts: Vec<PartKey>,
+    /// What the data is compared with.
+    #[serde(default)]
+    pub compare: Option<CompareWish>,
+    /// What is looked for.
+    #[serde(default)]
+    filter: String,
+    /// The ways that are shown.
+    #[serde(default)]
+    ways: Option<IgnoredAny>,
+    /// How many times are shown beside each other.
+    #[serde(default)]
+    multiples: usize,
     /// How the city looks, as the settings of the window are kept.
     pub settings: Map<String, Value>,
+}
+
+/// A part of the heap as a city of its own, by key.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartKey {
+    /// Key of the district.
+    pub key: String,
+    /// So many of its largest children are left out.
+    #[serde(default)]
+    pub beyond: usize,
+}
+
+impl PartKey {
+    /// The last of some parts, each opened from the one before it, that these trees have.
+    pub fn last_in(parts: &[PartKey], timeline: &Timeline) -> Option<CityPart> {
+        let found = |part: &PartKey| Some(CityPart { root: timeline.find(&part.key)?, beyond: part.beyond });
+        parts.iter().rev().find_map(found)
+    }
+
+    /// What it is called.
+    pub fn name(&self, timeline: &Timeline) -> String {
+        let name = timeline.find(&self.key).map_or_else(|| self.key.clone(), |node| timeline.name(node).to_owned());
+        match self.beyond {
+            0 => name,
+            n => format!("{name} without its {n} largest"),
+        }
+    }
 }
 
 impl SavedView {
@@ -59,7 +106,18 @@ impl SavedView {
     /// # Errors
     /// When it cannot be read, or is none.
     pub fn read(path: &Path) -> Result<SavedView> {
-        read(path)
+        let mut view: SavedView = read(path)?;
+        name_compared(&mut view.compare, path)?;
+        Ok(view)
+    }
+
+    /// What a view shows that a page does not, in words for a sentence.
+    pub fn left_out(&self) -> Vec<String> {
+        let filter = self.filter.trim();
+        let filter = (!filter.is_empty()).then(|| format!("the filter {filter:?}"));
+        let ways = self.ways.is_some().then(|| "the paths from GC roots".to_owned());
+        let multiples = (self.multiples > 1).then(|| format!("{} times beside each other", self.multiples));
+        filter.into_iter().chain(ways).chain(multiples).collect()
     }
 
     /// See [`make_known`].
@@ -104,6 +162,18 @@ pub fn read<V: ViewHead>(path: &Path) -> Result<V> {
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     data.iter_mut().for_each(|data| *data = folder.join(&*data));
     Ok(view)
+}
+
+/// Names the data that a view is compared with as it is to be opened from the working folder. `path` is the view file.
+///
+/// # Errors
+/// When there is none.
+pub fn name_compared(compare: &mut Option<CompareWish>, path: &Path) -> Result<()> {
+    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    match compare.as_mut().is_none_or(|wish| wish.from_folder(&folder)) {
+        true => Ok(()),
+        false => Err(wrong(path, "a comparison without data".to_owned())),
+    }
 }
 
 /// What is no view file, and why.

@@ -2,6 +2,7 @@
 
 use super::document::{Document, Grew, Opened};
 use super::trend_settings::TrendSettings;
+pub use crate::saved_view::PartKey;
 use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Timeline};
@@ -109,17 +110,6 @@ pub struct Settings {
     pub parts: Vec<PartKey>,
     /// What is set for trend charts.
     pub trends: TrendSettings,
-}
-
-/// A part of the heap as a city of its own, by key.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PartKey {
-    /// Key of the district.
-    pub key: String,
-    /// So many of its largest children are left out.
-    #[serde(default)]
-    pub beyond: usize,
 }
 
 impl Default for Settings {
@@ -322,8 +312,7 @@ impl Settings {
 
     /// The part of the heap that is shown: where the last of [`Settings::parts`] is not in these trees, the one before.
     pub fn part_in(&self, timeline: &Timeline) -> CityPart {
-        let found = |part: &PartKey| Some(CityPart { root: timeline.find(&part.key)?, beyond: part.beyond });
-        self.parts.iter().rev().find_map(found).unwrap_or_default()
+        PartKey::last_in(&self.parts, timeline).unwrap_or_default()
     }
 
     /// The part of the settings the layout depends on.

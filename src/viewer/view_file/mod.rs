@@ -236,14 +236,7 @@ impl ViewFile {
     /// When it cannot be read, or is none: says where and what.
     pub fn read(path: &Path) -> Result<ViewFile> {
         let mut view: ViewFile = saved_view::read(path)?;
-        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        match &mut view.compare {
-            Some(CompareWish::Run { data, .. }) if data.is_empty() => {
-                return Err(saved_view::wrong(path, "a comparison without data".to_owned()));
-            }
-            Some(CompareWish::Run { data, .. }) => data.iter_mut().for_each(|path| *path = folder.join(&path)),
-            Some(CompareWish::Times { .. }) | None => {}
-        }
+        saved_view::name_compared(&mut view.compare, path)?;
         view.time = view.time.max(1);
         view.size = (view.size.0.clamp(16, 8192), view.size.1.clamp(16, 8192));
         Ok(view)

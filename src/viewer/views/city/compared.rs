@@ -1,6 +1,7 @@
 //! The card at the top of the city that says what a comparison comes to, in place of what leaks.
 
 use super::card::{BANNER, BANNER_ROOM, LINE_ROOM, is_small, quiet};
+use crate::compared::title_text;
 use crate::viewer::action::Action;
 use crate::viewer::comparison::ShownComparison;
 use crate::viewer::panels::theme;
@@ -45,9 +46,7 @@ pub fn show(ctx: &egui::Context, pane: Rect, shown: &ShownComparison) -> (Vec<Ac
             };
             ui.horizontal(|ui| {
                 if !small {
-                    ui.label(
-                        RichText::new(if runs { "COMPARISON" } else { "DIFFERENCE" }).size(11.0).strong().color(tint),
-                    );
+                    ui.label(RichText::new(title_text(runs)).size(11.0).strong().color(tint));
                 }
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                     buttons(ui, &mut asked, &mut more);

@@ -92,14 +92,6 @@ pub(super) fn drill_actions(
     }
 }
 
-fn name_of(timeline: &Timeline, part: &PartKey) -> String {
-    let name = timeline.find(&part.key).map_or_else(|| part.key.clone(), |node| timeline.name(node).to_owned());
-    match part.beyond {
-        0 => name,
-        n => format!("{name} without its {n} largest"),
-    }
-}
-
 /// What stands in the line of a filter beside its text and the counts, and what the text has at least beside them, points.
 const BESIDE_TEXT: f32 = 100.0;
 const TEXT_ROOM: f32 = 220.0;
@@ -212,7 +204,7 @@ pub(super) fn show(
                         }
                         for (at, part) in parts.iter().enumerate() {
                             ui.label(RichText::new("›").color(theme::QUIET));
-                            let name = theme::shortened(&name_of(timeline, part), 40);
+                            let name = theme::shortened(&part.name(timeline), 40);
                             if at + 1 == parts.len() {
                                 ui.label(RichText::new(name).size(12.5).strong()).on_hover_text(&part.key);
                             } else if ui.link(RichText::new(name).size(12.5)).on_hover_text(&part.key).clicked() {

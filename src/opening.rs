@@ -43,6 +43,16 @@ pub fn open_series(paths: &[PathBuf], progress: &Progress) -> Result<Box<dyn Hea
     memory_city_formats::open(paths, progress)
 }
 
+/// What is said of so many files beside what was opened, in short.
+pub fn other_files(count: usize) -> String {
+    if count == 1 { "1 other file".to_owned() } else { format!("{count} other files") }
+}
+
+/// What that means, before their names.
+pub const OTHER_FILES: &str = "Not part of what is shown, and nothing is missing for it:";
+/// What a person must know of warnings, before them.
+pub const INCOMPLETE: &str = "What is shown may be incomplete:";
+
 fn finish_left(paths: &[PathBuf]) {
     #[cfg(target_os = "linux")]
     crate::jvm::leftovers::finish(paths);

@@ -2,6 +2,7 @@
 
 use super::numbers::amounts;
 use super::theme;
+use crate::opening;
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::comparison::OpenComparison;
@@ -102,10 +103,8 @@ fn menu(ui: &mut egui::Ui, dock: &mut Dock, views: &Views) {
 fn warnings(ui: &mut egui::Ui, open: &OpenDocument) {
     let (skipped, warnings): (Vec<_>, Vec<_>) = open.warnings.iter().partition(|warning| warning.skips_file());
     if !skipped.is_empty() {
-        let files =
-            if skipped.len() == 1 { "1 other file".to_owned() } else { format!("{} other files", skipped.len()) };
-        ui.label(RichText::new(files).color(theme::QUIET)).on_hover_ui(|ui| {
-            ui.label("Not part of what is shown, and nothing is missing for it:");
+        ui.label(RichText::new(opening::other_files(skipped.len())).color(theme::QUIET)).on_hover_ui(|ui| {
+            ui.label(opening::OTHER_FILES);
             for warning in skipped.iter().take(12) {
                 ui.label(theme::shortened(&warning.to_string(), 400));
             }
@@ -117,7 +116,7 @@ fn warnings(ui: &mut egui::Ui, open: &OpenDocument) {
         n => format!("{n} warnings"),
     };
     ui.label(RichText::new(format!("⚠ {text}")).color(theme::WARNING)).on_hover_ui(|ui| {
-        ui.label("What is shown may be incomplete:");
+        ui.label(opening::INCOMPLETE);
         for warning in warnings.iter().take(12) {
             ui.label(theme::shortened(&warning.to_string(), 400));
         }

@@ -4,7 +4,7 @@ use super::{City, Place, Shown, View};
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::keys;
-use crate::viewer::panels::numbers::{metric_name, number};
+use crate::viewer::panels::numbers::number;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
@@ -85,15 +85,7 @@ pub fn over(
 fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settings, selected: bool, ways: &Ways) {
     let time = clock.time.min(city.times().saturating_sub(1));
     let (_, comparison) = city.told(time);
-    let metric = metric_name(&city.timeline, city.made_with.metric);
-    let area = match settings.area_mode {
-        city::AreaMode::Linear => metric,
-        city::AreaMode::Sqrt => format!("√ {metric}"),
-    };
-    match city.appearance.height_title() {
-        None => line(ui, format!("Building = group of objects · ground area ~ {area}")),
-        Some(title) => line(ui, format!("Ground area ~ {area} · height: {}", title.to_lowercase())),
-    }
+    line(ui, city.appearance.shape_line(&city.plan, &city.timeline));
     // Where heights tell no more than areas, the axis beside the city says enough: it goes with the names.
     let tells = city.appearance.height_title().is_some() || !settings.labels;
     height_scale(ui, city.appearance.height_axis(), tells);
@@ -116,12 +108,7 @@ fn contents(ui: &mut egui::Ui, city: &mut City, clock: &Clock, settings: &Settin
             ui.label(warning(format!("Outside it now: {larger} larger than drawn, {without} without a plot")));
         }
     }
-    let which = match city.times() < 2 {
-        true => "largest",
-        false if city.appearance.legend().gradient.is_diverging() => "that changed most",
-        false => "that grew most",
-    };
-    line(ui, format!("Opaque: the {} {which}; others {:.0} %", settings.solid_count, settings.opacity * 100.0));
+    line(ui, city.appearance.opaque_line(city.times()));
     swatches(ui, settings, selected, ways);
 }
 
@@ -217,7 +204,7 @@ fn lost(ui: &mut egui::Ui, [shrunk, gone]: [usize; 2]) {
                 line(ui, format!("{count} {word}"));
             }
         }
-        line(ui, format!("· by {:.0} % of the heap or more", 100.0 * city::NOTABLE_LOSS));
+        line(ui, format!("· {}", city::notable_loss_text()));
     });
 }
 
@@ -251,7 +238,7 @@ fn compared(ui: &mut egui::Ui, city: &City, base: usize, time: usize, comparison
     });
     let slight = match comparison.slight {
         0 => String::new(),
-        slight => format!(" · {slight} by less than 1 %, without a sign"),
+        slight => format!(" · {slight} {}", city::slight_change_text()),
     };
     line(ui, format!("{} the same{slight}", comparison.same.groups));
     line(ui, "Dashed: as it was · two chevrons: twice, or half".to_owned());
@@ -303,17 +290,15 @@ fn height_scale(ui: &mut egui::Ui, axis: &HeightAxis, tells: bool) {
     for tick in axis.ticks.iter().rev() {
         let x = bar.left() + bar.width() * (tick.height / highest.height) as f32;
         painter.line_segment([Pos2::new(x, y - 4.0), Pos2::new(x, y + 3.0)], Stroke::new(1.0, theme::TEXT));
-        // Of classes the name will do: the limits stand at the axis beside the city.
-        let text = tick.text.split(',').next().filter(|name| name.parse::<u64>().is_err()).unwrap_or(&tick.text);
-        let galley = painter.layout_no_wrap(text.to_owned(), egui::FontId::proportional(10.5), theme::TEXT);
+        let galley = painter.layout_no_wrap(tick.brief().to_owned(), egui::FontId::proportional(10.5), theme::TEXT);
         let left = (x - galley.size().x / 2.0).clamp(bar.left(), bar.right() - galley.size().x);
         if left + galley.size().x <= free {
             free = left - 5.0;
             painter.galley(Pos2::new(left, y + 3.0), galley, theme::TEXT);
         }
     }
-    if let Some(most) = &axis.capped_above {
-        line(ui, format!("≈ on a wall: higher than drawn, above {most}"));
+    if let Some(capped) = axis.capped_line() {
+        line(ui, capped);
     }
 }
 

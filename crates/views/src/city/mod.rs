@@ -52,6 +52,7 @@ pub(crate) mod testing;
 mod theme;
 mod values;
 mod viewpoint;
+mod words;
 
 pub use arcs::{ConeWay, NearWay, ReferenceShape, cone_ways, nearest_way};
 pub use change::{Change, SLIGHT_CHANGE, sign};
@@ -81,6 +82,7 @@ pub use states::{PlotState, Standing};
 pub use steps::changes_for_steps;
 pub use theme::CityTheme;
 pub use values::{Plots, Sample, SampleRoom, Samples, Values};
+pub use words::{notable_loss_text, slight_change_text};
 
 use memory_city_analysis::timeline::Metric;
 

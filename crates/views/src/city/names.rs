@@ -2,9 +2,11 @@
 //! many stay without, district by district: each building is named or counted.
 
 use super::{CityPlan, PlotKind};
+use memory_city_analysis::group;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// A group of the program's own counts as if it were so many times as large.
 pub const OWN_FIRST: f64 = 8.0;
@@ -53,6 +55,25 @@ impl Nameable {
             contents.districts.clone().for_each(|inner| around[inner] = outer as u32);
         }
         Nameable { candidates, buildings: buildings.collect(), around }
+    }
+
+    /// The same with groups of the program's own packages as its own, as they are known to this process.
+    pub fn of_program(plan: &CityPlan, timeline: &Timeline) -> Nameable {
+        let domain = Arc::clone(group::registry().domain());
+        let own = |node: NodeId| {
+            let path = timeline.path(node);
+            let of_role =
+                |role: &'static str| path.iter().filter(move |&&n| timeline.role(n) == role).map(|&n| timeline.name(n));
+            // Where packages are districts, classes may be named without them.
+            match of_role("Type").next() {
+                Some(class) if class.contains('.') => domain.covers(class),
+                class => {
+                    let parts: Vec<&str> = of_role("Package").chain(class).collect();
+                    !parts.is_empty() && domain.covers(&parts.join("."))
+                }
+            }
+        };
+        Nameable::new(plan, timeline, own)
     }
 
     /// The most relevant buildings at time `t`, at most `most`, the first one first: by their part of the largest value there is, or of

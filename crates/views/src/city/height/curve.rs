@@ -173,6 +173,20 @@ impl CurveScale {
     }
 }
 
+impl HeightTick {
+    /// As much of the text as a legend has room for: of classes the name, as their limits stand at the axis beside the city.
+    pub fn brief(&self) -> &str {
+        self.text.split(',').next().filter(|name| name.parse::<u64>().is_err()).unwrap_or(&self.text)
+    }
+}
+
+impl HeightAxis {
+    /// What the sign on the walls of outliers means, where there may be some.
+    pub fn capped_line(&self) -> Option<String> {
+        self.capped_above.as_ref().map(|most| format!("≈ on a wall: higher than drawn, above {most}"))
+    }
+}
+
 /// 1, 2, 5, 10 and so on, up to `most`; and `most` where that is less than 1.
 pub fn round_numbers(most: u64) -> Vec<u64> {
     let decades = std::iter::successors(Some(1u64), |decade| decade.checked_mul(10));

@@ -16,7 +16,6 @@ use crate::viewer::settings::Settings;
 use bevy::prelude::Resource;
 use glam::Vec3;
 use memory_city_analysis::analyses;
-use memory_city_analysis::group::registry;
 use memory_city_analysis::timeline::{ChangesByTime, Metric, NodeId, Source, Timeline};
 use memory_city_views::city::camera::{CameraPose, Lens};
 use memory_city_views::city::{
@@ -130,7 +129,7 @@ impl City {
 
     fn with_plan(timeline: Arc<Timeline>, plan: Arc<CityPlan>, settings: &Settings, like: Option<Ranked>) -> Self {
         let Ranked { nameable, beside, changes } = like.unwrap_or_else(|| Ranked {
-            nameable: Arc::new(nameable_of(&plan, &timeline)),
+            nameable: Arc::new(Nameable::of_program(&plan, &timeline)),
             beside: match settings.metric {
                 Metric::Bytes | Metric::Objects => timeline.beside_leaves(settings.metric).into(),
                 // Of further metrics sums say nothing: a group retains more than what is in it.
@@ -324,25 +323,6 @@ impl City {
             Target::More(parent) => self.plan.more_of(parent),
         }
     }
-}
-
-/// The buildings of a city that may have names; the program's own first.
-fn nameable_of(plan: &CityPlan, timeline: &Timeline) -> Nameable {
-    let domain = Arc::clone(registry().domain());
-    let own = |node: NodeId| {
-        let path = timeline.path(node);
-        let of_role =
-            |role: &'static str| path.iter().filter(move |&&n| timeline.role(n) == role).map(|&n| timeline.name(n));
-        // Where packages are districts, classes may be named without them.
-        match of_role("Type").next() {
-            Some(class) if class.contains('.') => domain.covers(class),
-            class => {
-                let parts: Vec<&str> = of_role("Package").chain(class).collect();
-                !parts.is_empty() && domain.covers(&parts.join("."))
-            }
-        }
-    };
-    Nameable::new(plan, timeline, own)
 }
 
 fn cell(rect: &city::Rect) -> [f32; 4] {

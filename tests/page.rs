@@ -4,7 +4,7 @@
 use data_encoding::BASE64;
 use memory_city_analysis::analyses;
 use memory_city_analysis::group::GroupOptions;
-use memory_city_analysis::timeline::{Metric, Source};
+use memory_city_analysis::timeline::{Metric, Source, brief};
 use memory_city_heap::progress::Progress;
 use memory_city_testing::browser::Browser;
 use memory_city_testing::root;
@@ -15,8 +15,14 @@ use std::process::{Command, Output};
 
 #[path = "page/changed.rs"]
 mod changed;
+#[path = "page/named.rs"]
+mod named;
+#[path = "page/numbers.rs"]
+mod numbers;
 #[path = "page/seen.rs"]
 mod seen;
+#[path = "page/told.rs"]
+mod told;
 
 fn run(arguments: &[&str], output: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_memory-city"))
@@ -54,7 +60,7 @@ fn a_city_is_searched_stepped_and_clicked_in_a_browser() {
     assert_eq!(browser.ask("document.title"), json!("Persons & <b>more</b>"));
     assert_eq!(browser.ask("document.querySelector('#about h1').textContent"), json!("Persons & <b>more</b>"));
     // The first sentence names the list that leaks.
-    let says = browser.ask("document.querySelector('#says li').textContent");
+    let says = browser.ask("document.querySelector('#says .name').title");
     assert!(says.as_str().is_some_and(|s| s.contains("LinkedList") && s.contains("PersonRegistry")), "{says}");
 
     // Every amount that the page shows is that of the engine.
@@ -171,7 +177,7 @@ fn ten_thousand_buildings_at_fifty_times() {
     assert!(size <= 20_000_000, "{size} bytes");
     // Trees do not tell what keeps what: which group grows most is the first that is said all the same.
     let source = Source::open(&[input], "auto", GroupOptions::default(), &Progress::new()).expect("trees");
-    let verdict = analyses::verdict(source.timeline(), Metric::Bytes).text;
+    let verdict = brief(&analyses::verdict(source.timeline(), Metric::Bytes).text);
     let Some(mut browser) = Browser::start(1280, 720) else { return };
     browser.open(&file);
     assert_eq!(browser.ask("[memoryCity.city.plots.length, memoryCity.city.times.length]"), json!([10_000, 50]));

@@ -27,7 +27,7 @@ export class View {
   /// What panels leave free, in pixels.
   free() {
     const w = window.innerWidth, h = window.innerHeight, gap = 16;
-    const room = { left: gap, top: gap, right: w - gap, bottom: h - 66 - gap };
+    const room = { left: gap, top: gap, right: w - gap, bottom: h - 78 - gap };
     if (w > 900) { room.left = 312 + gap; room.right = w > 1250 ? w - 302 - gap : room.right; }
     else {
       room.top = document.getElementById("about").getBoundingClientRect().bottom + gap;

@@ -7,28 +7,53 @@ import { COUNT } from "./numbers.js";
 /// Square pixels for a name, and the bounds of how many there are.
 const ROOM = 15500, FEWEST = 12, MOST = 120;
 /// Letters of a name; and those that a district's name has room for at least.
-const LETTERS = 42, DISTRICT_LETTERS = 8;
+const LETTERS = 34, DISTRICT_LETTERS = 8;
 const HIGH = 20;
+/// A group of the program's own counts as if it were so many times as large.
+const OWN_FIRST = 8;
 
-const shortened = (text, most) => {
-  if (text.length <= most) return text;
-  const head = Math.ceil((most - 1) / 2);
-  return `${text.slice(0, head)}…${text.slice(text.length - (most - 1 - head))}`;
+/// A text shortened in the middle: of its end there is twice as much, for there the class is.
+export function shortened(text, most) {
+  const letters = Array.from(text);
+  if (letters.length <= most || most < 5) return text;
+  const tail = Math.floor(((most - 1) * 2) / 3), head = most - 1 - tail;
+  return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - tail).join("")}`;
+}
+
+const pen = document.createElement("canvas").getContext("2d");
+const FONT = 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+/// How wide a text is in letters of so many pixels.
+export const wide = (text, size) => {
+  pen.font = `${size}px ${FONT}`;
+  return pen.measureText(text).width;
 };
+
+/// A text shortened in the middle until it is no wider than `room` pixels; of a few letters at least.
+export function fitting(text, size, room) {
+  if (wide(text, size) <= room) return text;
+  // The longest that fits, by halving.
+  let fits = 6, not = Array.from(text).length;
+  while (fits + 1 < not) {
+    const middle = (fits + not) >> 1;
+    if (wide(shortened(text, middle), size) <= room) fits = middle; else not = middle;
+  }
+  return shortened(text, fits);
+}
 
 export class Names {
   /// `view` has the camera, whether it moves, and the room that panels leave; `select` is told which row was clicked.
   constructor(layer, rows, boxes, state, view, select) {
     Object.assign(this, { layer, rows, boxes, state, view, select });
     this.point = new THREE.Vector3();
-    this.pen = document.createElement("canvas").getContext("2d");
-    this.pen.font = '12px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
     this.widths = new Map();
     this.places = [];
     this.shown = [];
     this.outside = 0;
     const area = (i) => { const [, , , w, h] = rows.city.districts[i]; return w * h; };
     this.districts = rows.city.districts.map((_, i) => i).sort((a, b) => area(b) - area(a) || a - b).slice(0, MOST);
+    const ground = (row) => { const [, , , , w, h] = rows.city.plots[row]; return w * h; };
+    const mores = Array.from({ length: rows.plots }, (_, row) => row).filter((row) => rows.more(row));
+    this.mores = mores.sort((a, b) => ground(b) - ground(a) || a - b).slice(0, MOST);
   }
   /// Which buildings come first at a time, and how many stand in each district.
   rank(t) {
@@ -37,16 +62,16 @@ export class Names {
     const change = (row) => Math.abs(rows.growth(row, t));
     const most = (of) => all.reduce((top, row) => Math.max(top, of(row)), 1);
     const largest = most((row) => rows.main(row, t)), strongest = most(change);
-    const weight = new Map(all.map((row) => [row, Math.max(rows.main(row, t) / largest, change(row) / strongest)]));
+    const first = (row) => (rows.isOwn(row) ? OWN_FIRST : 1);
+    const weight = new Map(all.map((row) => [row, first(row) * Math.max(rows.main(row, t) / largest, change(row) / strongest)]));
     this.standing = new Uint32Array(rows.city.districts.length);
     for (const row of all) this.standing[rows.around[row]]++;
     this.buildings = all.length;
     this.ranked = all.sort((a, b) => weight.get(b) - weight.get(a) || a - b).slice(0, 3 * MOST);
   }
   width(text) {
-    let wide = this.widths.get(text);
-    if (wide === undefined) this.widths.set(text, (wide = this.pen.measureText(text).width));
-    return wide;
+    if (!this.widths.has(text)) this.widths.set(text, wide(text, 12));
+    return this.widths.get(text);
   }
   /// Where a point of the world is in the window; `null` behind the eye.
   onScreen(x, y, z) {
@@ -68,10 +93,17 @@ export class Names {
     const b = this.boxes.box(row, this.state.time);
     const foot = b.w > 0 && this.onScreen(b.x, b.top, b.z);
     if (!foot) return null;
-    const text = shortened(this.rows.name(row), LETTERS), wide = Math.ceil(this.width(text)) + 14;
+    const text = shortened(this.rows.brief(row), LETTERS), wide = Math.ceil(this.width(text)) + 14;
     // Signs stand in the middle of roofs.
     const lift = this.rows.sign(row, this.state.time) ? 34 : 24;
     return { row, text, wide, spots: [[foot[0] - wide / 2, foot[1] - lift]], seenAt: [b.x, b.top, b.z] };
+  }
+  /// How many groups share a plot, in its middle.
+  onMore(row) {
+    const b = this.boxes.box(row, this.state.time), foot = b.w > 0 && this.onScreen(b.x, b.top, b.z);
+    if (!foot) return null;
+    const text = this.rows.brief(row), wide = Math.ceil(this.width(text)) + 14;
+    return { row, text, wide, spots: [[foot[0] - wide / 2, foot[1] - HIGH / 2]], seenAt: [b.x, b.top, b.z] };
   }
   /// The name of a district on that edge of its floor that is lowest in the picture, where it fits.
   onFloor(district) {
@@ -112,7 +144,7 @@ export class Names {
       taken.push(box);
       shown.push({ ...wish, box });
     };
-    if (first >= 0) add(first < rows.plots ? this.overRoof(first) : this.onFloor(first - rows.plots));
+    if (first >= 0) add(first >= rows.plots ? this.onFloor(first - rows.plots) : rows.more(first) ? this.onMore(first) : this.overRoof(first));
     for (const district of this.districts) {
       // The outermost counts what nobody else does; all together have a third of the names.
       if (shown.length > most / 3) break;
@@ -121,6 +153,10 @@ export class Names {
     for (const row of this.ranked) {
       if (shown.length >= most) break;
       add(this.overRoof(row));
+    }
+    for (const row of this.mores) {
+      if (shown.length >= most) break;
+      add(this.onMore(row));
     }
     this.count(shown);
     this.write(shown);
@@ -151,7 +187,7 @@ export class Names {
       places.push(label);
     }
     shown.forEach((name, i) => {
-      const label = places[i], kind = name.district !== undefined ? "district" : rows.growth(name.row, rows.last) > 0 ? "grows" : "";
+      const label = places[i], kind = name.district !== undefined ? "district" : rows.more(name.row) ? "more" : rows.isOpaque(name.row) ? "grows" : "";
       label.firstChild.textContent = name.text;
       label.lastChild.textContent = name.rest ? `+${COUNT.format(name.rest)}` : "";
       label.title = rows.path(name.row) + (name.rest ? `\n${COUNT.format(name.rest)} more building${name.rest === 1 ? "" : "s"} without a name` : "");

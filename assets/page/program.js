@@ -2,7 +2,7 @@
 // no sign: those come ready, from the same code that the application draws with.
 
 import * as THREE from "three";
-import { unpack } from "./numbers.js";
+import { UNITS, unpack } from "./numbers.js";
 import { Boxes, Rows } from "./rows.js";
 import { Scene } from "./scene.js";
 import { Signs, signCounts } from "./signs.js";
@@ -11,9 +11,9 @@ import { Panels } from "./panels.js";
 import { View } from "./camera.js";
 
 const KEYS = [
-  ["← →", "one state back, on"], ["Home End", "first, last state"], ["Space", "play, pause"], ["/", "search"],
+  ["← →", "previous, next point in time"], ["Home End", "first, last point in time"], ["Space", "play, pause"], ["/", "search"],
   ["click", "select; hold it through time"], ["Esc", "deselect; close the list"], ["F", "fly to the selection"],
-  ["R", "the whole city"], ["B", "from above"], ["drag", "turn"], ["right drag", "move"], ["wheel", "nearer, further"],
+  ["R", "the whole city"], ["B", "bird's-eye view"], ["drag", "turn"], ["right drag", "move"], ["wheel", "nearer, further"],
   ["?", "this list"],
 ];
 
@@ -45,14 +45,17 @@ export function start(bytes) {
     names.draw();
     panels.unnamed(names.outside);
   }
+  /// What is told may be unfolded: the list begins below it.
+  const below = () => document.documentElement.style.setProperty("--below-about", `${$("about").getBoundingClientRect().bottom + 10}px`);
   const resize = () => {
     scene.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     scene.renderer.setSize(window.innerWidth, window.innerHeight, false);
     view.resize();
-    document.documentElement.style.setProperty("--below-about", `${$("about").getBoundingClientRect().bottom + 10}px`);
+    below();
     panels.heap();
     ask();
   };
+  new ResizeObserver(() => { below(); ask(); }).observe($("about"));
   window.addEventListener("resize", () => { resize(); if (state.selected < 0) view.fly(view.home(), true); });
 
   // ---- what people do
@@ -94,6 +97,7 @@ export function start(bytes) {
     if (isListing() === on) return;
     document.body.classList.toggle("listing", on);
     $("search-groups").setAttribute("aria-expanded", on);
+    if (on) panels.list();
     if (!on && $("groups").contains(document.activeElement)) canvas.focus();
     ask();
   }
@@ -105,22 +109,26 @@ export function start(bytes) {
     clearTimeout(remembering);
     remembering = setTimeout(() => {
       const round = (v) => v.toArray().map((n) => Math.round(n * 100) / 100).join(",");
-      const parts = { t: state.time + 1, eye: round(view.camera.position), at: round(view.controls.target) };
+      const parts = { t: city.numbers[state.time], eye: round(view.camera.position), at: round(view.controls.target) };
       if (state.selected >= 0) parts.select = rows.key(state.selected);
       try { history.replaceState(null, "", `#${new URLSearchParams(parts)}`); } catch { /* Some browsers forbid it for files. */ }
     }, 150);
   }
   view.controls.addEventListener("end", remember);
+  /// The point in time of a number, among all there are; of one that the page leaves out the nearest.
+  const numbered = (number) => {
+    const far = (t) => Math.abs(city.numbers[t] - number);
+    return Number.isInteger(number) && number >= 1 ? city.numbers.reduce((best, _, t) => (far(t) < far(best) ? t : best), 0) : last;
+  };
   function recall() {
     const said = new URLSearchParams(location.hash.slice(1));
     // Without an address the page begins as it was written to.
     if (![...said.keys()].length) {
-      if (city.start.time !== null) said.set("t", city.start.time + 1);
+      if (city.start.time !== null) said.set("t", city.numbers[city.start.time]);
       if (city.start.select !== null) said.set("select", city.start.select);
     }
     const numbers = (name) => { const v = (said.get(name) || "").split(",").map(Number); return v.length === 3 && v.every(Number.isFinite) ? v : null; };
-    const t = Number(said.get("t"));
-    show(Number.isInteger(t) && t >= 1 ? t - 1 : last, true);
+    show(said.has("t") ? numbered(Number(said.get("t"))) : last, true);
     const row = rows.byKey.get(said.get("select") ?? "");
     if (row !== undefined && row !== state.selected) select(row, false);
     const eye = numbers("eye"), target = numbers("at");
@@ -190,7 +198,7 @@ export function start(bytes) {
     city,
     state: () => ({ time: state.time, times: last + 1, selected: keyOf(state.selected), hovered: keyOf(state.hovered), frames, playing: state.playing, moving: !!view.flight }),
     screen: (key) => { const b = boxes.box(rows.byKey.get(key), state.time); return names.onScreen(b.x, b.top, b.z); },
-    keys: () => rows.byKey.keys(),
+    keys: () => rows.byKey.keys(), key: keyOf,
     colours: () => [...panels.colourCounts()],
     values: (key) => city.measures.map((_, i) => rows.value(i, rows.byKey.get(key), state.time)),
     growth: (key) => rows.growth(rows.byKey.get(key), state.time),
@@ -198,6 +206,7 @@ export function start(bytes) {
     signCounts: () => signCounts(city, state.time).map(({ code, count }) => [code, count]),
     names: () => names.shown.map(({ row, text, box, district, rest }) => ({ key: rows.key(row), text, box, district: district !== undefined, rest: rest ?? 0 })),
     buildings: () => ({ standing: names.buildings, outside: names.outside }),
+    text: (unit, value) => UNITS[unit](value),
     show, select: (key) => select(key === null ? -1 : rows.byKey.get(key), false),
   };
   document.documentElement.dataset.ready = "yes";

@@ -1,6 +1,6 @@
 // What is drawn, by row: first the plots, then the districts. What each is called, how much it is, and where it stands.
 
-import { COUNT } from "./numbers.js";
+import { COUNT, isSet } from "./numbers.js";
 
 /// Names, amounts and keys.
 export class Rows {
@@ -9,6 +9,8 @@ export class Rows {
     this.plots = city.plots.length;
     this.last = city.times.length - 1;
     this.unit = city.measures[city.main].unit;
+    /// How many groups have no plot of their own.
+    this.small = city.plots.reduce((sum, plot) => sum + plot[1], 0);
     this.byKey = new Map();
     for (let row = city.rows - 1; row >= 0; row--) this.byKey.set(this.key(row), row);
     // Which district is around what; the outermost has itself.
@@ -24,20 +26,30 @@ export class Rows {
   more(row) { return row < this.plots ? this.city.plots[row][1] : 0; }
   value(measure, row, t) { return this.city.values[measure][t * this.city.rows + row]; }
   main(row, t) { return this.value(this.city.main, row, t); }
+  /// The whole heap, whichever part of it the city shows.
+  whole(measure, t) { return this.city.whole[measure][t]; }
   /// Since the base.
   growth(row, t) { return this.main(row, t) - this.main(row, this.city.base); }
   /// Whether it stands at a time.
   stands(row, t) { return row >= this.plots || this.city.states[0][t * this.plots + row] > 0; }
-  isOpaque(row) { return row >= this.plots || !!(this.city.opaque[row >> 5] & (1 << (row & 31))); }
+  isOpaque(row) { return row >= this.plots || isSet(this.city.opaque, row); }
+  /// Whether a building is of the program's own packages.
+  isOwn(row) { return row < this.plots && isSet(this.city.own, row); }
   sign(row, t) { return (row < this.plots && this.city.signs[t].get(row)) || 0; }
   name(row) {
     const name = this.city.words[this.node(row)], more = this.more(row);
     return more ? `${COUNT.format(more)} more in ${name}` : name;
   }
-  path(row) {
+  /// In short, and like no other: what stands over roofs and in lists.
+  brief(row) {
+    if (row >= this.plots) return this.city.floors[row - this.plots];
+    return this.more(row) ? `${COUNT.format(this.more(row))} more` : this.city.briefs[row] || this.name(row);
+  }
+  /// The names from the whole heap down, with what they are names of where `roles` are asked for.
+  path(row, roles = true) {
     const city = this.city, parts = [];
     for (let n = this.node(row); n >= 0; n = city.parents[n]) {
-      const role = city.roles[city.role[n]];
+      const role = roles && city.roles[city.role[n]];
       parts.unshift(role && city.parents[n] >= 0 ? `${role}: ${city.words[n]}` : city.words[n]);
     }
     return parts.concat(this.more(row) ? [this.name(row)] : []).join(" › ");

@@ -149,12 +149,14 @@ export function signCounts(city, t) {
   return city.signKinds.map((sign) => ({ ...sign, count: all(city.signs[t], sign) }));
 }
 
-/// A row of the legend for each sign.
-export function signLegend(table, city, t) {
+/// A row of the legend for each sign; and, in `note`, from which difference on there are signs.
+export function signLegend(table, note, city, t) {
   const counts = signCounts(city, t);
   table.hidden = counts.length === 0;
   const changed = counts.some((sign) => sign.code !== CAPPED);
   table.caption.textContent = changed ? `Signs on buildings, since ${city.since}` : "Signs on buildings";
+  note.hidden = !changed;
+  note.textContent = city.legend.signs;
   table.tBodies[0].replaceChildren(...counts.map(({ strokes, says, count }) => {
     const row = document.createElement("tr");
     const path = (of) => `<path class="${of}" d="${strokes}"/>`;

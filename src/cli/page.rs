@@ -1,20 +1,23 @@
 //! `page`: the city as one HTML file that any browser shows.
 
+mod told;
+
+use super::output::say;
 use super::shape::{ShapeArgs, theme};
 use super::{GroupingArgs, with_progress};
 use clap::Args;
+use memory_city::compared::MadeComparison;
 use memory_city::opening;
-use memory_city::saved_view::{self, SavedView};
-use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow};
+use memory_city::saved_view::{self, PartKey, SavedView};
 use memory_city_analysis::group;
 use memory_city_analysis::group::domain::{self, DomainPackages};
-use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Source, title_of, worded};
+use memory_city_analysis::timeline::{AUTO, ClosureMetric, Timeline, title_of, worded};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::write_whole;
-use memory_city_views::city::{Appearance, CityPlan, CityTheme};
-use memory_city_views::page::{Page, PageStart, PageWords, thinned_with};
+use memory_city_views::city::{Appearance, CityPart, CityPlan, CityTheme};
+use memory_city_views::page::{Page, PageFinding, PageFold, PageStart, PageWords, thinned_with};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,7 +25,8 @@ use std::process::ExitCode;
 #[derive(Args)]
 pub struct PageArgs {
     /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them, ordered by time; or a view
-    /// file: its data, grouping and shape, beginning at its time with what is selected
+    /// file: its data, grouping and shape, the part of the heap or the comparison that it shows, beginning at its time with what is
+    /// selected
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// The HTML file to write
@@ -62,7 +66,8 @@ impl PageArgs {
         self.grouped.unreachable |= view.unreachable;
         self.grouped.gc_starts |= view.gc_starts;
         self.shape.or_kept(&view.settings);
-        self.shape.base = self.shape.base.or(view.base);
+        // Of a comparison the first is what the other is compared with.
+        self.shape.base = self.shape.base.or(view.base).or(view.compare.as_ref().map(|_| 1));
         let kept = view.settings.get("theme").and_then(|id| CityTheme::of(id.as_str()?));
         self.theme = self.theme.or(kept);
         Ok(Some(view))
@@ -72,14 +77,32 @@ impl PageArgs {
 /// Writes it.
 pub fn page(mut args: PageArgs) -> Result<ExitCode> {
     let view = args.take_view()?;
-    let warnings = with_progress(|progress| write(&args, view.as_ref(), progress))?;
-    warnings.iter().for_each(|warning| eprintln!("memory-city: warning: {warning}"));
+    say(with_progress(|progress| write(&mut args, view.as_ref(), progress))?);
     println!("{}", args.output.display());
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(args: &PageArgs, view: Option<&SavedView>, progress: &Progress) -> Result<Vec<Warning>> {
-    let mut source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+fn write(args: &mut PageArgs, view: Option<&SavedView>, progress: &Progress) -> Result<Vec<String>> {
+    let (grouping, options) = (args.grouped.named(), args.grouped.options());
+    let opened = opening::open(&args.paths, &grouping, options, progress)?;
+    let title = title_of(&args.paths);
+    let wish = view.and_then(|view| view.compare.as_ref());
+    let (mut source, mut title, compared) = match wish {
+        Some(wish) => {
+            let made = MadeComparison::of((&title, &opened), wish, None, (&grouping, options), progress)?;
+            let told = told::what_differs(&made, wish, (&title, &opened));
+            (made.trees, made.title, Some(told))
+        }
+        None => (opened, title, None),
+    };
+    title = args.title.clone().unwrap_or(title);
+    // What the command has to say as well, and the page itself.
+    let mut told = Vec::new();
+    if compared.is_some() {
+        let left = args.shape.leave_unknown(source.timeline());
+        let what = |metric| format!("Of what is compared here {metric} is not known: the page measures without it.");
+        told.extend(left.into_iter().map(what));
+    }
     let lacking = args.shape.metrics().filter(|id| source.timeline().metric(id).is_none());
     let found: Vec<ClosureMetric> = lacking.filter_map(|id| ClosureMetric::of(id).ok()).collect();
     if !found.is_empty() {
@@ -101,25 +124,51 @@ fn write(args: &PageArgs, view: Option<&SavedView>, progress: &Progress) -> Resu
     let first = view.and_then(|view| is_there(view.time.saturating_sub(1)));
     let wanted: Vec<usize> = look.base.into_iter().chain(first).collect();
     let times = thinned_with(timeline.times(), args.times as usize, &wanted);
-    let warnings = source.warnings();
-    let mut says = if args.grouped.churn { Vec::new() } else { what_leaks(&source, config.metric, progress)? };
+    let finding = match compared {
+        Some(told) => told,
+        None if args.grouped.churn => PageFinding::default(),
+        None => told::what_leaks(&source, config.metric, progress)?,
+    };
+    let part = view.map_or(&[][..], |view| &view.parts);
+    let shown = PartKey::last_in(part, timeline);
+    let part = part_text(part, shown, timeline, &mut told);
+    if let Some(left_out) = view.map(SavedView::left_out).filter(|left_out| !left_out.is_empty()) {
+        told.push(format!("What the view shows as well is not in the page: {}.", left_out.join(", ")));
+    }
+    let part = part.iter().chain(&told).map(|line| worded(line)).collect();
+    let mut says = Vec::new();
     if times.len() < timeline.times() {
         says.push(format!("{} of {} points in time, at equal distances.", times.len(), timeline.times()));
     }
     let last = times.last().and_then(|&time| timeline.points()[time].sampled);
     says.extend(last.map(|sampled| format!("{sampled}.")));
-    // It goes to others: where the files lie is nothing of theirs.
-    let named =
-        |warning: &Warning| Warning { path: warning.path.file_name().unwrap_or_default().into(), ..warning.clone() };
-    says.extend(warnings.iter().map(|warning| format!("Warning: {}", named(warning))));
-    // What reads like the number of a line is one.
-    says.iter_mut().for_each(|line| *line = worded(line));
-    let words = PageWords {
-        title: args.title.clone().unwrap_or_else(|| title_of(&args.paths)),
-        grouping: format!("Grouped by {}", source.grouping_title()),
-        says,
+    let (others, warnings): (Vec<_>, Vec<_>) = source.warnings().into_iter().partition(Warning::skips_file);
+    // Some are of no file.
+    let whole = |w: &Warning| if w.path.as_os_str().is_empty() { w.message.clone() } else { w.to_string() };
+    told.extend(others.iter().chain(&warnings).map(|warning| format!("warning: {}", whole(warning))));
+    // It goes to others: where the files lie is nothing of theirs. What reads like the number of a line is one.
+    let lines = |warnings: &[Warning]| -> Vec<String> {
+        warnings.iter().map(|warning| worded(&without_folder(warning))).collect()
     };
-    let plan = CityPlan::new(timeline, &config);
+    let words = PageWords {
+        title,
+        grouping: format!("Grouped by {}", source.grouping_title()),
+        part,
+        finding,
+        says,
+        warnings: lines(&warnings),
+        others: (!others.is_empty()).then(|| PageFold {
+            title: opening::other_files(others.len()),
+            lines: std::iter::once(opening::OTHER_FILES.to_owned()).chain(lines(&others)).collect(),
+        }),
+        heap: source.heap_title(config.metric),
+        alive: match source.heaps() {
+            Some(_) => "What keeps it alive and what refers to it: open the data itself in Memory City.",
+            None => "What keeps it alive, as far as the data tells: open the data itself in Memory City.",
+        }
+        .to_owned(),
+    };
+    let plan = CityPlan::of_part(timeline, &config, shown.unwrap_or_default());
     let appearance = Appearance::new(&plan, timeline, &look);
     let start = PageStart {
         time: first.and_then(|first| times.iter().position(|&t| t == first)),
@@ -129,17 +178,32 @@ fn write(args: &PageArgs, view: Option<&SavedView>, progress: &Progress) -> Resu
     let page = Page { plan: &plan, appearance: &appearance, timeline, times: &times, theme, start, words: &words };
     let html = page.html(progress)?;
     write_whole(&args.output, |mut file| file.write_all(html.as_bytes()).map_err(|e| Error::io(&args.output, e)))?;
-    Ok(warnings)
+    Ok(told)
 }
 
-/// What grows without end, in sentences; of trees alone, which do not say what keeps what, which group grows most.
-fn what_leaks(source: &Source, metric: Metric, progress: &Progress) -> Result<Vec<String>> {
-    let leak = AnalysisRegistry::built_in().get("leak")?;
-    let description = leak.describe();
-    let window = TimeWindow::whole(source.timeline());
-    if description.check(source, window).is_err() {
-        return Ok(vec![analyses::verdict(source.timeline(), metric).text]);
+/// Which part of the heap is shown, of a view that shows one: the last of some parts that the data has. `told` hears where it is not the
+/// one that was seen.
+fn part_text(
+    parts: &[PartKey],
+    shown: Option<CityPart>,
+    timeline: &Timeline,
+    told: &mut Vec<String>,
+) -> Option<String> {
+    let wanted = parts.last()?;
+    let there = shown.is_some_and(|part| timeline.key(part.root) == wanted.key && part.beyond == wanted.beyond);
+    if !there {
+        let what = if shown.is_some() { "the part around it is shown" } else { "the whole heap is shown" };
+        told.push(format!("The part of the heap that the view shows, {}, is not in the data: {what}.", wanted.key));
     }
-    let found = analyses::run(&*leak, source, window, &Arguments::defaults(&description), progress)?;
-    Ok(found.answers.iter().map(|line| line.trim().to_owned()).collect())
+    let part = shown?;
+    let beyond = if part.beyond > 0 { format!(", without its {} largest", part.beyond) } else { String::new() };
+    Some(format!("A part of the heap: {}{beyond}.", timeline.path_label(part.root)))
+}
+
+/// A warning without the folder of its file.
+fn without_folder(warning: &Warning) -> String {
+    match warning.path.file_name() {
+        Some(name) => Warning { path: name.into(), ..warning.clone() }.to_string(),
+        None => warning.message.clone(),
+    }
 }

@@ -117,6 +117,19 @@ impl ShapeArgs {
         given.into_iter().filter_map(|metric| metric.as_deref()).chain(by_mode)
     }
 
+    /// Forgets metrics that trees do not have and that cannot be found for them, and colours that tell of those. Returns which.
+    pub fn leave_unknown(&mut self, timeline: &Timeline) -> Vec<String> {
+        let is_unknown = |id: &str| timeline.metric(id).is_none();
+        let mut left: Vec<String> = Vec::new();
+        for metric in [&mut self.metric, &mut self.colour_metric, &mut self.height_metric] {
+            left.extend(metric.take_if(|id| is_unknown(id)));
+        }
+        let of_colours = self.colour.take_if(|id| colour::mode(id).metric.is_some_and(is_unknown));
+        left.extend(of_colours.and_then(|id| colour::mode(&id).metric).map(str::to_owned));
+        left.dedup();
+        left
+    }
+
     /// What was not given, as a view file keeps it; what is none of the values there are is passed over.
     pub fn or_kept(&mut self, kept: &Map<String, Value>) {
         let text = |name: &str| kept.get(name).and_then(Value::as_str).map(str::to_owned);

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Trees in a file: groups by name with their objects at each time, each object of 16 bytes.
-fn trees(file: &Path, groups: &[(String, Vec<u64>)]) {
+pub(super) fn trees(file: &Path, groups: &[(String, Vec<u64>)]) {
     let times = groups[0].1.len();
     let line = |t: usize| {
         let leaf = |(name, objects): &(String, Vec<u64>)| json!({ "name": name, "role": "Type", "objects": objects[t], "bytes": 16 * objects[t] });
@@ -113,7 +113,7 @@ fn signs_are_those_of_the_engine_while_times_are_compared() {
     let base = browser.ask("memoryCity.city.base").as_u64().expect("a number") as usize;
     let labels: Vec<String> = serde_json::from_value(browser.ask("memoryCity.city.times")).expect("labels");
     assert_eq!((labels.len(), base), (5, 1), "{labels:?}");
-    assert!(browser.ask("memoryCity.city.since").to_string().contains("state 3 (person-leak-03"));
+    assert!(browser.ask("memoryCity.city.since").to_string().contains("3/16 person-leak-03"));
     let mut kinds = 0u16;
     for (shown, label) in labels.iter().enumerate() {
         let t = source.timeline().points().iter().position(|point| point.label == *label).expect("a time");
@@ -149,8 +149,8 @@ fn a_view_file_becomes_a_page() {
     let shown = "memoryCity.city.times[memoryCity.state().time]";
     assert!(browser.ask(shown).to_string().contains("person-leak-03"), "{}", browser.ask(shown));
     assert_eq!(browser.ask("document.documentElement.dataset.theme"), json!("light"));
-    let said = browser.ask("[memoryCity.city.grouping, memoryCity.city.sizes, memoryCity.city.times.length]");
-    assert_eq!(said, json!(["Grouped by Type", "Ground: objects. Height: size. Colour: share of the heap.", 4]));
+    let said = browser.ask("[memoryCity.city.grouping, memoryCity.city.legend.shape, memoryCity.city.times.length]");
+    assert_eq!(said, json!(["Grouped by Type", "Building = group of objects · ground area ~ objects", 4]));
     let plots = browser.ask("memoryCity.city.plots.filter(p => p[1] === 0).length");
     assert_eq!(plots, json!(12));
     // What the command line says holds.

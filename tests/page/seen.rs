@@ -127,7 +127,7 @@ const CONTRASTS: &str = r"(() => {
     }
     return page;
   };
-  const words = ['#about h1', '#grouping', '#says li', '#found', '#list button', '#legend h2', '#legend .marks span', '#legend .quiet', '#time button', '#when', '#search', '#order', '#labels button.grows', '#labels button.district', '#labels button.district i'];
+  const words = ['#about h1', '#grouping', '#says .verdict', '#says .name', '#says .growth', '#says .quiet', '#says summary', '#says .step', '#ranking', '#found', '#list button', '#legend h2', '#legend .marks span', '#legend .quiet', '#time button', '#number', '#when', '#heap-is', '#heap-now', '#search', '#order', '#labels button.grows', '#labels button.district', '#labels button.district i'];
   return Object.fromEntries(words.map((name) => {
     const element = document.querySelector(name), [a, b] = [light(numbers(getComputedStyle(element).color)), light(behind(element))];
     return [name, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];

@@ -1,10 +1,13 @@
 //! What a page holds: what does not change with time as JSON, what does as columns of numbers.
 
 use super::signs::put_signs;
-use super::{Page, PageStart};
-use crate::city::{CITY_SIZE, PlotKind, PlotState, SELECTED_COLOUR, colour, height};
+use super::{Page, PageStart, PageWords};
+use crate::city::height::HeightAxis;
+use crate::city::{
+    CITY_SIZE, CityPlan, Nameable, PlotKind, PlotState, SELECTED_COLOUR, notable_loss_text, slight_change_text,
+};
 use memory_city_analysis::analyses::uptime_text;
-use memory_city_analysis::timeline::{Metric, NodeId, Timeline, Unit, by_uptime, worded};
+use memory_city_analysis::timeline::{Metric, NodeId, Timeline, Unit, brief, by_uptime, when, worded};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
@@ -40,21 +43,28 @@ pub fn thinned_with(times: usize, most: usize, wanted: &[usize]) -> Vec<usize> {
 #[derive(Serialize)]
 struct Fixed<'a> {
     version: u32,
-    title: &'a str,
-    grouping: &'a str,
-    says: &'a [String],
+    #[serde(flatten)]
+    words: &'a PageWords,
+    /// In short, and all that is known of when they were.
     times: Vec<String>,
+    when: Vec<String>,
+    /// Their numbers among all points in time that there are, counted from 1, and how many those are.
+    numbers: Vec<usize>,
+    of: usize,
     /// Titles and units of the measures, in the order of their columns.
     measures: Vec<Measure>,
     /// The measure that the city is about.
     main: usize,
+    /// The whole heap by measure and time, whichever part of it the city shows.
+    whole: Vec<Vec<u64>>,
     /// World units of the full height of a state.
     unit: f32,
     tallest: f64,
     /// Opacity of what is not opaque, as in states.
     opacity: u16,
-    /// A bit for each plot, 32 in a number.
+    /// A bit for each plot, 32 in a number: whether it is opaque, and whether it is the program's own.
     opaque: Vec<u32>,
+    own: Vec<u32>,
     parents: Vec<i64>,
     role: Vec<usize>,
     roles: Vec<&'a str>,
@@ -62,19 +72,20 @@ struct Fixed<'a> {
     names: Vec<NodeName<'a>>,
     /// Node, how many groups a More plot stands for, x, z, width, depth, ground.
     plots: Vec<PlotRow>,
+    /// By plot: a name in short that no other has; empty where the name of its node is that.
+    briefs: Vec<String>,
     /// Node, x, z, width, depth, underside, upper side, level.
     districts: Vec<DistrictRow>,
     /// What is written on the floors of districts.
     floors: Vec<String>,
     colours: Colours,
     legend: PageLegend<'a>,
-    sizes: String,
     /// The time that growth is counted from, and what it is called; whether all times are compared with it.
     base: usize,
     since: String,
     compared: bool,
     /// What is shown until the address says something else.
-    start: PageStart,
+    start: &'a PageStart,
 }
 
 /// A name, and the words that people read where those are others. Side by side they pack to little more than one.
@@ -115,10 +126,18 @@ struct Colours {
     line: [f32; 3],
 }
 
+/// What colours, shapes and signs mean, a line each.
 #[derive(Serialize)]
 struct PageLegend<'a> {
     title: &'a str,
     marks: Vec<PageMark<'a>>,
+    shape: String,
+    /// Which heights mean what, from the ground at 0 to the highest roof at 1; none where they tell no more than areas.
+    heights: Vec<PageMark<'a>>,
+    capped: Option<String>,
+    opaque: String,
+    /// From which difference on buildings have signs.
+    signs: String,
 }
 
 #[derive(Serialize)]
@@ -176,20 +195,23 @@ pub(super) fn bytes(page: &Page<'_>, progress: &Progress) -> Result<Vec<u8>> {
     }
     drop(states);
     put_signs(page, &mut bytes, progress)?;
-    let plots = page.plan.plots.len();
+    let (plots, rows) = (page.plan.plots.len(), page.plan.plots.len() + page.plan.districts.len());
     for measure in measures(page) {
         progress.check()?;
-        column(&mut bytes, page.times.len(), plots + page.plan.districts.len(), |t, row| {
-            let t = page.times[t];
-            match row.checked_sub(plots) {
-                Some(district) => page.timeline.value(t, page.plan.districts[district].node, measure),
-                None => match (page.plan.kind(row), measure) {
-                    (PlotKind::Building(node), _) => page.timeline.value(t, node, measure),
-                    (PlotKind::More { .. }, Metric::Objects) => page.plan.amount(page.timeline, row, t).objects,
-                    (PlotKind::More { .. }, Metric::Bytes) => page.plan.amount(page.timeline, row, t).bytes,
-                    (PlotKind::More { .. }, _) => page.plan.value(page.timeline, t, row),
-                },
-            }
+        let node_of = |row: usize| match row.checked_sub(plots) {
+            Some(district) => Some(page.plan.districts[district].node),
+            None => page.plan.building(row),
+        };
+        let value = |t: usize, row: usize| match (node_of(row), measure) {
+            (Some(node), _) => page.timeline.value(t, node, measure),
+            (None, Metric::Objects) => page.plan.amount(page.timeline, row, t).objects,
+            (None, Metric::Bytes) => page.plan.amount(page.timeline, row, t).bytes,
+            (None, _) => page.plan.value(page.timeline, t, row),
+        };
+        column(&mut bytes, page.times.len(), rows, |t, row| value(page.times[t], row));
+        column(&mut bytes, 1, rows, |_, row| match node_of(row) {
+            Some(node) => page.timeline.peak(node, measure),
+            None => (0..page.timeline.times()).map(|t| value(t, row)).max().unwrap_or(0),
         });
     }
     Ok(bytes)
@@ -205,9 +227,10 @@ fn measures(page: &Page<'_>) -> Vec<Metric> {
     measures
 }
 
+/// Numbers in a browser are exact up to this.
+const MOST: u64 = 1 << 53;
+
 fn column(bytes: &mut Vec<u8>, times: usize, rows: usize, value: impl Fn(usize, usize) -> u64) {
-    // Numbers in a browser are exact up to this.
-    const MOST: u64 = 1 << 53;
     let mut before = vec![0i64; rows];
     for t in 0..times {
         for (row, before) in before.iter_mut().enumerate() {
@@ -227,7 +250,7 @@ pub(super) fn put(bytes: &mut Vec<u8>, number: i64) {
     bytes.push(folded as u8);
 }
 
-fn fixed<'a>(page: &Page<'a>) -> Fixed<'a> {
+fn fixed<'a>(page: &'a Page<'a>) -> Fixed<'a> {
     let (plan, timeline) = (page.plan, page.timeline);
     let mut known = Known::default();
     let plots = plan.plots.iter().enumerate().map(|(number, plot)| {
@@ -256,41 +279,47 @@ fn fixed<'a>(page: &Page<'a>) -> Fixed<'a> {
     });
     let role = role.collect();
     let parent = |node: &NodeId| timeline.parent(*node).map_or(-1, |parent| known.numbers[&parent] as i64);
-    let mut opaque = vec![0u32; plan.plots.len().div_ceil(32)];
-    for (plot, _) in page.appearance.opaque().iter().enumerate().filter(|(_, opaque)| **opaque) {
-        opaque[plot / 32] |= 1 << (plot % 32);
-    }
     let (look, legend) = (page.appearance.look(), page.appearance.legend());
+    let nameable = Nameable::of_program(plan, timeline);
     let measures = measures(page);
     let levels = plan.levels();
-    let own = timeline.metric_info(plan.config().metric);
-    let ground = match plan.config().area_mode {
-        crate::city::AreaMode::Linear => own.title.to_lowercase(),
-        crate::city::AreaMode::Sqrt => format!("square root of {}", own.title.to_lowercase()),
-    };
     let base = page.appearance.base();
-    let since = |base: usize| format!("state {} ({})", base + 1, label(timeline, base));
+    // Where heights tell no more than areas, nobody asks for their numbers.
+    let axis = Some(page.appearance.height_axis()).filter(|_| page.appearance.height_title().is_some());
+    let highest = axis.and_then(|axis| axis.ticks.last()).map_or(1.0, |tick| tick.height);
+    let heights = axis
+        .iter()
+        .flat_map(|axis| &axis.ticks)
+        .map(|tick| PageMark { position: (tick.height / highest) as f32, text: tick.brief() });
+    let whole = |&measure: &Metric| {
+        let value = |&t: &usize| timeline.value(t, NodeId::ROOT, measure).min(MOST);
+        page.times.iter().map(value).collect()
+    };
     Fixed {
-        version: 2,
-        title: &page.words.title,
-        grouping: &page.words.grouping,
-        says: &page.words.says,
+        version: 3,
+        words: page.words,
         times: page.times.iter().map(|&t| label(timeline, t)).collect(),
+        when: page.times.iter().map(|&t| when(timeline, t)).collect(),
+        numbers: page.times.iter().map(|t| t + 1).collect(),
+        of: timeline.times(),
         main: measures.iter().position(|m| *m == plan.config().metric).unwrap_or(0),
         measures: measures
             .iter()
             .map(|&m| timeline.metric_info(m))
             .map(|info| Measure { id: info.id.to_string(), title: info.title.to_string(), unit: info.unit })
             .collect(),
+        whole: measures.iter().map(whole).collect(),
         unit: page.appearance.height_unit(),
         tallest: page.appearance.tallest(),
         opacity: PlotState::new(1.0, 0.0, 0.0, look.opacity).opacity,
-        opaque,
+        opaque: bits(plan, |plot| page.appearance.opaque()[plot]),
+        own: bits(plan, |plot| nameable.is_own(plot)),
         parents: known.nodes.iter().map(parent).collect(),
         role,
         roles,
         names: known.nodes.iter().map(|&node| NodeName::of(timeline.name(node))).collect(),
         plots,
+        briefs: briefs(page),
         districts,
         floors: plan.districts.iter().map(|d| worded(&timeline.display_name(d.node))).collect(),
         colours: Colours {
@@ -303,17 +332,39 @@ fn fixed<'a>(page: &Page<'a>) -> Fixed<'a> {
         legend: PageLegend {
             title: &legend.title,
             marks: legend.marks.iter().map(|m| PageMark { position: m.position, text: &m.text }).collect(),
+            shape: page.appearance.shape_line(plan, timeline),
+            heights: heights.collect(),
+            capped: axis.and_then(HeightAxis::capped_line),
+            opaque: page.appearance.opaque_line(timeline.times()),
+            signs: match base {
+                Some(_) => format!("Different {}", slight_change_text()),
+                None => format!("Shrunk {}", notable_loss_text()),
+            },
         },
-        sizes: format!(
-            "Ground: {ground}. Height: {}. Colour: {}.",
-            height::rule(&look.height).title.to_lowercase(),
-            colour::mode(&look.colour).title.to_lowercase(),
-        ),
         base: base.and_then(|base| page.times.iter().position(|&t| t == base)).unwrap_or(0),
-        since: base.map_or_else(|| "the first state".to_owned(), since),
+        since: timeline.base_text(base.unwrap_or(0)),
         compared: base.is_some(),
-        start: page.start.clone(),
+        start: &page.start,
     }
+}
+
+/// A bit for each plot.
+fn bits(plan: &CityPlan, is_set: impl Fn(usize) -> bool) -> Vec<u32> {
+    let mut bits = vec![0u32; plan.plots.len().div_ceil(32)];
+    (0..plan.plots.len()).filter(|&plot| is_set(plot)).for_each(|plot| bits[plot / 32] |= 1 << (plot % 32));
+    bits
+}
+
+/// See [`Fixed::briefs`].
+fn briefs(page: &Page<'_>) -> Vec<String> {
+    let (plots, nodes): (Vec<usize>, Vec<NodeId>) =
+        (0..page.plan.plots.len()).filter_map(|plot| Some((plot, page.plan.building(plot)?))).unzip();
+    let mut briefs = vec![String::new(); page.plan.plots.len()];
+    for ((plot, node), name) in plots.into_iter().zip(&nodes).zip(page.timeline.names_apart(&nodes)) {
+        briefs[plot] =
+            Some(brief(&name)).filter(|brief| *brief != worded(page.timeline.name(*node))).unwrap_or_default();
+    }
+    briefs
 }
 
 fn label(timeline: &Timeline, time: usize) -> String {

@@ -10,7 +10,8 @@
 //! change with time); then columns. A column has one number for each row at each time, as what it differs by from the time
 //! before; differences are folded (0, -1, 1, -2 as 0, 1, 2, 3) and written 7 bits a byte, lowest first. Columns of sides,
 //! heights and colours have a row for each plot; then come signs (`signs`), which most plots never have; columns of each measure
-//! have a row for each plot, then one for each district.
+//! have a row for each plot, then one for each district. After those of all times each measure has a last column with the most that
+//! rows ever have, also at times that the page leaves out.
 
 mod data;
 mod signs;
@@ -33,7 +34,7 @@ const STYLE: &str = include_str!("../../../../assets/page/style.css");
 const START: &str = include_str!("../../../../assets/page/start.js");
 /// The modules of the page's program, each behind those whose names it says: three.js as it was released
 /// (`assets/three/README.md`), and ours.
-const MODULES: [(&str, &str); 11] = [
+const MODULES: [(&str, &str); 12] = [
     ("./three.core.min.js", include_str!("../../../../assets/three/three.core.min.js")),
     ("three", include_str!("../../../../assets/three/three.module.min.js")),
     ("orbit", include_str!("../../../../assets/three/OrbitControls.js")),
@@ -42,20 +43,76 @@ const MODULES: [(&str, &str); 11] = [
     ("./scene.js", include_str!("../../../../assets/page/scene.js")),
     ("./signs.js", include_str!("../../../../assets/page/signs.js")),
     ("./names.js", include_str!("../../../../assets/page/names.js")),
+    ("./told.js", include_str!("../../../../assets/page/told.js")),
     ("./panels.js", include_str!("../../../../assets/page/panels.js")),
     ("./camera.js", include_str!("../../../../assets/page/camera.js")),
     ("program", include_str!("../../../../assets/page/program.js")),
 ];
 
 /// What the page says in words.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct PageWords {
     /// What was looked at.
     pub title: String,
     /// How objects are grouped.
     pub grouping: String,
-    /// What is to be known first: what grows, what is left out.
+    /// Which part of the heap it is, and what of a view is not in it.
+    pub part: Vec<String>,
+    /// What leaks, or what a comparison comes to.
+    pub finding: PageFinding,
+    /// What else is to be known: what is left out, what is not whole.
     pub says: Vec<String>,
+    /// What may be missing from what is shown.
+    pub warnings: Vec<String>,
+    /// Files that lay beside the input.
+    pub others: Option<PageFold>,
+    /// What stands over the curve of the whole heap.
+    pub heap: String,
+    /// Where it is to be seen what keeps a group alive: the page does not know.
+    pub alive: String,
+}
+
+/// What is to be known first.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PageFinding {
+    /// What stands above it; empty for a sentence alone.
+    pub title: String,
+    /// What is compared with what, of a comparison.
+    pub compared: Vec<String>,
+    /// What it comes to in a sentence, where no place is told.
+    pub sentence: String,
+    /// The places that leak, the one where most accumulates first.
+    pub places: Vec<PagePlace>,
+    /// How many more places there are.
+    pub more: u64,
+    /// What must be known about it.
+    pub notes: Vec<String>,
+}
+
+/// A place that leaks.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PagePlace {
+    /// Which of several it is.
+    pub which: String,
+    /// What it is, in short, and with all names.
+    pub place: String,
+    /// The same with nothing left out.
+    pub whole: String,
+    /// How much it grows, how much of the whole, since when.
+    pub sentence: String,
+    /// What else is known of it, a line each.
+    pub facts: Vec<String>,
+    /// From its GC root down to it, a line for each step; none is left out.
+    pub way: Vec<String>,
+}
+
+/// Lines that are shown when somebody asks for them.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PageFold {
+    /// What is shown before.
+    pub title: String,
+    /// The lines.
+    pub lines: Vec<String>,
 }
 
 /// What a page shows when it is opened, where its address says nothing.

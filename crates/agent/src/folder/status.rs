@@ -169,8 +169,7 @@ mod tests {
             collections: 5,
             gc_pauses: 4,
             size: 99,
-            ended: "the disk
-is full".into(),
+            ended: "the disk\nis full".into(),
             ..Default::default()
         };
         AgentStatus::reserve(folder.path()).expect("room");

@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn points_in_time_are_told_by_what_is_known_of_them() {
         let (kind, cause) = (GcKind::Major, "System.gc()".into());
-        let gc = GcPoint { number: 7, kind, cause, duration: 12, end: true, freed: None };
+        let gc = GcPoint { number: 7, kind, one_pause: false, cause, duration: 12, end: true, freed: None };
         let point = |label: &str, millis, gc| TimePoint { label: label.into(), millis, gc, ..TimePoint::default() };
         let of = |points: Vec<TimePoint>| {
             let trees = vec![MemoryTree::new(); points.len()];

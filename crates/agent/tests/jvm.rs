@@ -230,13 +230,12 @@ fn what_a_thread_allocates_first_is_sampled() {
             estimate += weight;
             variance += weight * (weight - 1.0);
         }
-        // All of them together are a fifth of what a thread might have drawn.
-        let away = (estimate - ROUNDS as f64).abs() / f64::sqrt(variance);
-        jvm::say(&format!(
-            "  about {estimate:.0} of {ROUNDS} arrays, {away:.1} sigma; {:?}",
-            trace.run.get("java.version")
-        ));
-        assert!(away < 4.0, "about {estimate} of {ROUNDS}");
+        // All of them together are a fifth of what a thread might have drawn, and would be missing. (How exact estimates are other tests say,
+        // of threads whose room is not that small.)
+        let java = trace.run.get("java.version");
+        jvm::say(&format!("  about {estimate:.0} of {ROUNDS} arrays, sigma is {:.0}; {java:?}", f64::sqrt(variance)));
+        let is_about = (ROUNDS as f64 / 2.0..ROUNDS as f64 * 2.0).contains(&estimate);
+        assert!(is_about, "about {estimate} of {ROUNDS}");
         let version = trace.run["java.version"].split('.').next().and_then(|number| number.parse().ok());
         assert_eq!(version, Some(jdk.version), "{:?}", trace.run);
     });

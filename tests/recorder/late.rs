@@ -128,7 +128,8 @@ fn every_live_sample_is_linked_in_a_walk_or_counted() {
         jvm::say(&format!("  JDK {}: {all_late} late in {count} walks, {looked} of them looked at", jdk.version));
         assert!(looked >= 2 && all_late > 0, "{all_late} late in {count} walks, {looked} of them looked at");
         let (report, said) = of_trace(&["report"], &folder);
-        let warned = format!("{all_late} times a sample was taken between the moment when a walk was asked for");
+        let times = memory_city_heap::texts::several(all_late, "time", "times");
+        let warned = format!("{times} a sample was taken between the moment when a walk was asked for");
         assert!(format!("{report}{said}").contains(&warned), "{warned}: {said}{report}");
     });
 }

@@ -257,7 +257,8 @@ fn linked(folder: &Path, heap: &HeapState, note: &WalkNote, held: &HashMap<u64, 
         let size = heap.size_of(*object);
         let is_same = of == class || of.contains("$$") && class.contains("$$");
         // It has fields that dumps do not show, and where objects lie with holes between them nothing tells of these.
-        let is_hidden = flags.contains(&"-XX:+UseZGC") && class == "java.lang.invoke.ResolvedMethodName";
+        let has_holes = flags.iter().any(|flag| ["-XX:+UseZGC", "-XX:+UseShenandoahGC"].contains(flag));
+        let is_hidden = has_holes && class == "java.lang.invoke.ResolvedMethodName";
         if is_same && (size == sample.size || class == "java.lang.Class" || is_hidden) {
             right += 1;
         } else {

@@ -25,6 +25,8 @@ impl Display {
     pub fn start((width, height): (u32, u32)) -> Display {
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", &format!("{width}x{height}x24"), "-nolisten", "tcp"])
+            // It would begin anew when the last client leaves, and refuse the next one meanwhile.
+            .arg("-noreset")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -39,10 +39,10 @@ pub enum Style {
     District,
     /// A building that is opaque because it grows.
     Growing,
+    /// Groups that share a plot: a hatched one tells nothing by itself.
+    More,
     /// Another building that matters.
     Building,
-    /// Groups that share a plot.
-    More,
 }
 
 /// The groups whose names are wanted, besides districts.
@@ -112,7 +112,7 @@ pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Want
     let named: Vec<NodeId> = all.copied().collect();
     let named: std::collections::HashMap<NodeId, String> =
         named.iter().copied().zip(timeline.names_apart(&named)).collect();
-    let mut add = |node: NodeId, style: Style| {
+    let mut add = |labels: &mut Vec<Label>, node: NodeId, style: Style| {
         if seen.insert(node)
             && let Some(at) = roof(node)
         {
@@ -122,16 +122,15 @@ pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Want
             labels.push(Label { at, target: Target::Node(node), text, style });
         }
     };
-    let styles: [(&[NodeId], Style); 6] = [
+    let first: [(&[NodeId], Style); 5] = [
         (&wanted.selected, Style::Selected),
         (&wanted.marked, Style::Connected),
         (&wanted.connected, Style::Connected),
         (&city.named_districts, Style::District),
         (&wanted.growing, Style::Growing),
-        (&wanted.relevant, Style::Building),
     ];
-    for (nodes, style) in styles {
-        nodes.iter().for_each(|&node| add(node, style));
+    for (nodes, style) in first {
+        nodes.iter().for_each(|&node| add(&mut labels, node, style));
     }
     for &plot in &city.named_mores {
         let (kind, plot) = (city.plan.kind(plot), &city.plan.plots[plot]);
@@ -141,6 +140,7 @@ pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Want
             labels.push(Label { at, target: Target::More(parent), text, style: Style::More });
         }
     }
+    wanted.relevant.iter().for_each(|&node| add(&mut labels, node, Style::Building));
     labels.extend(wanted.roots.iter().map(|(at, node, text)| Label {
         at: *at,
         target: Target::Node(*node),

@@ -272,7 +272,7 @@ fn follow_settings(
                 match shown.0.as_ref() {
                     // Another look at the same.
                     Some(before) if Arc::ptr_eq(&before.plan, &city.plan) => {}
-                    Some(before) if before.plan.part() != city.plan.part() => rig.show_city(tallest),
+                    Some(before) if before.plan.part() != city.plan.part() => rig.show_part(tallest),
                     _ => rig.laid_out_anew(tallest, false, |eye| city.buries(eye, clock.time)),
                 }
                 let before = shown.0.as_mut().filter(|before| before.made_with.window != city.made_with.window);

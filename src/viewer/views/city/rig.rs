@@ -207,6 +207,17 @@ impl CameraRig {
         self.pending_home = true;
     }
 
+    /// A part of the city as its own, or the city around it: its home view at once, as a plan where it was one.
+    pub fn show_part(&mut self, tallest: f32) {
+        let plan = self.plan();
+        self.show_city(tallest);
+        if plan {
+            self.lie_flat(true);
+            self.whole = Some(WholeView::Plan);
+            self.pose = self.pose_of(WholeView::Plan);
+        }
+    }
+
     /// The same city, which goes on: who looked at all of it still does, who was near something stays there.
     pub fn set_tallest(&mut self, tallest: f32) {
         self.tallest = tallest;

@@ -16,8 +16,12 @@ pub struct Since {
     pub boxes: Arc<[u32]>,
 }
 
-/// Of fewer than one in so many boxes it is quicker to send them alone.
+/// So many boxes for each that is another are few changes: they are told.
 pub const FEW: usize = 16;
+/// And so many are enough for them to be sent alone: to a card behind a bus; to a processor, for which all lie side by side and one takes as
+/// long as thirty of those.
+const FEW_ENOUGH: usize = 8;
+const FEW_FOR_A_PROCESSOR: usize = 64;
 
 /// Records that a column of the GPU holds.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +56,8 @@ impl Held {
 pub(super) struct Patcher {
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
+    /// So many states for each that is sent alone.
+    few: usize,
     most_bytes: u64,
     most_at_once: u32,
 }
@@ -96,13 +102,18 @@ impl Patcher {
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
         });
-        let most_bytes = limits.max_storage_buffer_binding_size;
-        Some(Patcher { pipeline, layout, most_bytes, most_at_once: limits.max_compute_workgroups_per_dimension })
+        let few = match device.adapter_info().device_type {
+            wgpu::DeviceType::Cpu => FEW_FOR_A_PROCESSOR,
+            _ => FEW_ENOUGH,
+        };
+        let (most_bytes, most_at_once) =
+            (limits.max_storage_buffer_binding_size, limits.max_compute_workgroups_per_dimension);
+        Some(Patcher { pipeline, layout, few, most_bytes, most_at_once })
     }
 
     /// Whether so many states of a column can be sent alone, and that is less.
     pub fn takes(&self, changed: usize, states: usize) -> bool {
-        let few = changed.saturating_mul(FEW) <= states.saturating_mul(2);
+        let few = changed.saturating_mul(self.few) <= states;
         let groups = (changed as u64).div_ceil(u64::from(GROUP));
         few && groups <= u64::from(self.most_at_once)
             && (states as u64) * size_of::<PlotState>() as u64 <= self.most_bytes
@@ -222,7 +233,7 @@ mod tests {
                 state.height = 2;
             }
         }
-        assert!(!patcher.takes(states.len() / 2, states.len()) && patcher.takes(changed.len(), states.len()));
+        assert!(!patcher.takes(states.len() / 2, states.len()) && patcher.takes(states.len() / 64, states.len()));
         patcher.patch(&device, &queue, &buffer, &states, &changed);
         let back = device.create_buffer(&wgpu::BufferDescriptor {
             label: None,

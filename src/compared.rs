@@ -61,6 +61,12 @@ pub struct MadeComparison {
     pub trees: Source,
     /// What it is called.
     pub title: String,
+    /// What is told of it.
+    pub told: ComparisonTold,
+}
+
+/// What is told of a comparison.
+pub struct ComparisonTold {
     /// The second run: its name and trees.
     pub second: Option<(String, Arc<Source>)>,
     /// Where both are compared.
@@ -83,7 +89,7 @@ const ALL_ROWS: &str = "4000000000";
 impl MadeComparison {
     /// What stands above what it comes to.
     pub fn title_text(&self) -> &'static str {
-        title_text(self.second.is_some())
+        title_text(self.told.second.is_some())
     }
 
     /// Compares a source, which is called `title` and was grouped so, with what is wished. `second` is the second run, where it was read
@@ -116,13 +122,15 @@ impl MadeComparison {
                 Ok(MadeComparison {
                     trees,
                     title: format!("{title} and {}", second.0),
-                    second: Some(second),
-                    aligned: Some(aligned),
-                    outcome: Some(outcome.outcome),
-                    sentence: outcome.text,
-                    said: findings.answers.into_iter().skip(1).chain(findings.notes).collect(),
-                    group: outcome.group,
-                    table: findings.tables.into_iter().find(|table| table.header.id == "alive").unwrap_or_default(),
+                    told: ComparisonTold {
+                        second: Some(second),
+                        aligned: Some(aligned),
+                        outcome: Some(outcome.outcome),
+                        sentence: outcome.text,
+                        said: findings.answers.into_iter().skip(1).chain(findings.notes).collect(),
+                        group: outcome.group,
+                        table: findings.tables.into_iter().find(|table| table.header.id == "alive").unwrap_or_default(),
+                    },
                 })
             }
             CompareWish::Times { from, to } => {
@@ -137,13 +145,15 @@ impl MadeComparison {
                 Ok(MadeComparison {
                     trees,
                     title: format!("{title}: {from} to {to}"),
-                    second: None,
-                    aligned: None,
-                    outcome: None,
-                    sentence: said.next().unwrap_or_default(),
-                    said: said.chain(findings.notes).collect(),
-                    group: None,
-                    table: findings.tables.into_iter().next().unwrap_or_default(),
+                    told: ComparisonTold {
+                        second: None,
+                        aligned: None,
+                        outcome: None,
+                        sentence: said.next().unwrap_or_default(),
+                        said: said.chain(findings.notes).collect(),
+                        group: None,
+                        table: findings.tables.into_iter().next().unwrap_or_default(),
+                    },
                 })
             }
         }

@@ -63,15 +63,15 @@ fn of_findings(source: &Source, metric: Metric, findings: Findings) -> PageFindi
 
 /// What a comparison of a source, which is called `title`, comes to.
 pub(super) fn what_differs(made: &MadeComparison, wish: &CompareWish, first: (&str, &Source)) -> PageFinding {
-    let second = made.second.as_ref().map(|(name, _)| &**name);
+    let second = made.told.second.as_ref().map(|(name, _)| &**name);
     let [a, b] = compared::names(wish, first, second);
     // Names of types become brief, those of files stay.
-    let sentence = if second.is_some() { brief(&made.sentence) } else { made.sentence.clone() };
+    let sentence = if second.is_some() { brief(&made.told.sentence) } else { made.told.sentence.clone() };
     PageFinding {
         title: made.title_text().to_owned(),
         compared: vec![format!("A: {a}"), format!("B: {b}")],
         sentence,
-        notes: made.said.iter().map(|line| worded(line.trim())).collect(),
+        notes: made.told.said.iter().map(|line| worded(line.trim())).collect(),
         ..PageFinding::default()
     }
 }

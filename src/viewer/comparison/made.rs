@@ -1,11 +1,9 @@
 //! Comparisons as documents: what was compared (`compared`), with the run that is open and the way back to it.
 
-use crate::compared::{self, MadeComparison};
+use crate::compared::{self, ComparisonTold, MadeComparison};
 use crate::opening;
 use crate::viewer::document::{Arrival, Draft, Preparations};
 use crate::viewer::settings::Settings;
-use memory_city_analysis::analyses::compare::{AlignedRuns, GrowthOutcome};
-use memory_city_analysis::tabular::ResultTable;
 use memory_city_analysis::timeline::{Source, title_of};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -31,20 +29,8 @@ pub struct ShownComparison {
     pub wish: CompareWish,
     /// The first run, or the one whose times are compared.
     pub first: FirstRun,
-    /// The second run: its name and trees.
-    pub second: Option<(String, Arc<Source>)>,
-    /// Where both are compared.
-    pub aligned: Option<AlignedRuns>,
-    /// What became of the growth of the first run.
-    pub outcome: Option<GrowthOutcome>,
-    /// What it comes to, in a sentence.
-    pub sentence: String,
-    /// What else is said.
-    pub said: Vec<String>,
-    /// The key of the group that the sentence is about.
-    pub group: Option<String>,
-    /// All groups that differ.
-    pub table: Arc<ResultTable>,
+    /// What is told of it.
+    pub told: ComparisonTold,
 }
 
 /// The name under which a document says that it is a comparison.
@@ -53,7 +39,7 @@ pub(super) const ID: &str = "comparison";
 impl ShownComparison {
     /// What is compared with what, in a few words.
     pub fn names(&self) -> [String; 2] {
-        let second = self.second.as_ref().map(|(name, _)| &**name);
+        let second = self.told.second.as_ref().map(|(name, _)| &**name);
         compared::names(&self.wish, (&self.first.title, &self.first.source), second)
     }
 }
@@ -73,9 +59,8 @@ pub fn draft(
     let made_with = first.made_with.clone();
     let grouped = (&*made_with.grouping, made_with.group_options());
     let made = MadeComparison::of((&first.title, &first.source), &wish, second, grouped, progress)?;
-    let MadeComparison { trees, title, second, aligned, outcome, sentence, said, group, table } = made;
-    let table = Arc::new(table);
-    let shown = ShownComparison { wish, first, second, aligned, outcome, sentence, said, group, table };
+    let MadeComparison { trees, title, told } = made;
+    let shown = ShownComparison { wish, first, told };
     progress.begin("Preparing the views", 0);
     let mut draft = Draft::new(title, Arc::new(trees), None, &made_with, preparations, arrival);
     draft.prepared.put(ID, Arc::new(shown));

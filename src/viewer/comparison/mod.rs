@@ -92,7 +92,7 @@ impl OpenComparison {
     fn taken(&mut self, document: &mut Document) -> bool {
         let shown: Option<Arc<ShownComparison>> = document.prepared().take(made::ID);
         if let Some(shown) = &shown {
-            tracing::debug!("comparison: {}", shown.sentence);
+            tracing::debug!("comparison: {}", shown.told.sentence);
         }
         let is_one = shown.is_some();
         self.shown = shown;
@@ -214,7 +214,8 @@ fn work(
                 source.regroup(&made_with.grouping, made_with.group_options(), progress).map(Arc::new)
             };
             let source = anew(&first.source)?;
-            let second = shown.second.as_ref().map(|(name, source)| Ok((name.clone(), anew(source)?))).transpose()?;
+            let second =
+                shown.told.second.as_ref().map(|(name, source)| Ok((name.clone(), anew(source)?))).transpose()?;
             first.source = source;
             draft(first, shown.wish.clone(), second, &preparations, Arrival::Anew, progress)
         });
@@ -235,7 +236,7 @@ fn work(
                 (CompareWish::Run { data, .. }, CompareWish::Run { data: wanted, .. }) => data == wanted,
                 _ => false,
             };
-            let second = Some(shown).filter(same).and_then(|shown| shown.second.clone());
+            let second = Some(shown).filter(same).and_then(|shown| shown.told.second.clone());
             (shown.first.clone(), second, ComparisonAim::Other)
         }
         None => {

@@ -21,15 +21,15 @@ pub fn show(ctx: &egui::Context, pane: Rect, shown: &ShownComparison) -> (Vec<Ac
     if room < 230.0 {
         return (asked, more, None);
     }
-    let tint = match shown.outcome {
+    let tint = match shown.told.outcome {
         Some(GrowthOutcome::Fixed) => theme::OUTGOING,
         Some(GrowthOutcome::Less) => theme::WARNING,
         Some(GrowthOutcome::Remains | GrowthOutcome::New) => theme::GROWTH,
         Some(GrowthOutcome::NoGrowth | GrowthOutcome::Unknown) | None => theme::TEXT,
     };
-    let runs = shown.second.is_some();
+    let runs = shown.told.second.is_some();
     // Names of types become brief, those of files stay.
-    let sentence = if runs { theme::brief(&shown.sentence) } else { shown.sentence.clone() };
+    let sentence = if runs { theme::brief(&shown.told.sentence) } else { shown.told.sentence.clone() };
     let small = is_small(pane);
     let area = egui::Area::new("comparison".into()).order(egui::Order::Middle).constrain_to(pane);
     let drawn = area.fixed_pos(pane.min + egui::vec2(theme::GAP, theme::GAP)).show(ctx, |ui| {
@@ -63,7 +63,7 @@ pub fn show(ctx: &egui::Context, pane: Rect, shown: &ShownComparison) -> (Vec<Ac
                 let font = egui::FontId::proportional(12.5);
                 let text = theme::fitting(ui.painter(), &sentence, &font, ui.available_width());
                 let label = egui::Label::new(RichText::new(text).font(font).strong().color(tint)).selectable(false);
-                ui.add(label).on_hover_text(&shown.sentence);
+                ui.add(label).on_hover_text(&shown.told.sentence);
             }
         });
     });

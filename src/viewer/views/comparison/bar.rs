@@ -64,7 +64,7 @@ pub struct BarWish {
 /// Draws it.
 pub fn show(ui: &mut egui::Ui, shown: &ShownComparison, works: bool, actions: &mut MessageWriter<Action>) -> BarWish {
     let (mut wish, mut regroup) = (None, None);
-    let sentence = RichText::new(&shown.sentence).size(15.0).strong().color(tint(shown.outcome));
+    let sentence = RichText::new(&shown.told.sentence).size(15.0).strong().color(tint(shown.told.outcome));
     ui.add(egui::Label::new(sentence).wrap());
     ui.add_space(2.0);
     ui.horizontal_wrapped(|ui| {
@@ -76,8 +76,8 @@ pub fn show(ui: &mut egui::Ui, shown: &ShownComparison, works: bool, actions: &m
         }
         regroup = groupings(ui, shown);
         if let CompareWish::Run { data, align, at } = &shown.wish {
-            let now = shown.aligned.as_ref().map_or(align.as_str(), |aligned| aligned.by);
-            let noun = shown.aligned.as_ref().map_or(GcNoun::default(), |aligned| aligned.noun);
+            let now = shown.told.aligned.as_ref().map_or(align.as_str(), |aligned| aligned.by);
+            let noun = shown.told.aligned.as_ref().map_or(GcNoun::default(), |aligned| aligned.noun);
             ui.label(RichText::new("aligned by").color(theme::QUIET));
             egui::ComboBox::from_id_salt("align").width(130.0).selected_text(title_of(now, noun)).show_ui(ui, |ui| {
                 for (id, _, help) in ALIGNMENTS {
@@ -107,15 +107,15 @@ pub fn show(ui: &mut egui::Ui, shown: &ShownComparison, works: bool, actions: &m
         }
     });
     // How things are matched is said at once; what else there is, when it is asked for.
-    let at_once = if shown.second.is_some() { 2 } else { shown.said.len() };
+    let at_once = if shown.told.second.is_some() { 2 } else { shown.told.said.len() };
     let quiet = |text: &String| RichText::new(text).size(12.0).color(theme::QUIET);
-    for line in shown.said.iter().take(at_once) {
+    for line in shown.told.said.iter().take(at_once) {
         ui.add(egui::Label::new(quiet(line)).wrap());
     }
-    if shown.said.len() > at_once {
+    if shown.told.said.len() > at_once {
         let more = RichText::new("More").size(12.0).color(theme::QUIET);
         egui::CollapsingHeader::new(more).id_salt("said").show(ui, |ui| {
-            for line in shown.said.iter().skip(at_once) {
+            for line in shown.told.said.iter().skip(at_once) {
                 ui.add(egui::Label::new(quiet(line)).wrap());
             }
         });
@@ -127,7 +127,7 @@ pub fn show(ui: &mut egui::Ui, shown: &ShownComparison, works: bool, actions: &m
 /// How both sides are grouped; other groupings that both offer. Trees that others counted have one.
 fn groupings(ui: &mut egui::Ui, shown: &ShownComparison) -> Option<String> {
     let first = &shown.first.source;
-    let second = shown.second.as_ref().map_or(first, |(_, second)| second);
+    let second = shown.told.second.as_ref().map_or(first, |(_, second)| second);
     let now = first.heaps()?.grouping();
     second.heaps()?;
     let mut chosen = None;

@@ -49,7 +49,7 @@ pub(super) fn pictures() -> [ViewPicture; 1] {
 pub(super) fn csv() -> ViewTable {
     fn write(world: &World) -> Result<Vec<u8>> {
         match world.resource::<OpenComparison>().shown() {
-            Some(shown) => super::written(&*shown.table),
+            Some(shown) => super::written(&shown.told.table),
             None => Err(Error::Unusable {
                 what: "Nothing is compared: there is nothing to be written".into(),
                 remedy: format!(
@@ -103,12 +103,12 @@ fn draw(
         if regroup.is_some() {
             comparison.regroup = regroup;
         }
-        if let (Some(aligned), Some((_, second))) = (&shown.aligned, &shown.second) {
+        if let (Some(aligned), Some((_, second))) = (&shown.told.aligned, &shown.told.second) {
             let metric = match settings.metric_in(timeline) {
                 Metric::Objects => Metric::Objects,
                 _ => Metric::Bytes,
             };
-            let group = selection.node().map(|node| timeline.key(node)).or_else(|| shown.group.clone());
+            let group = selection.node().map(|node| timeline.key(node)).or_else(|| shown.told.group.clone());
             let runs = [&**shown.first.source.timeline(), &**second.timeline()];
             let height = (ui.available_height() * 0.38).clamp(110.0, 320.0);
             let place = view.curves.show(ui, height, document.revision(), runs, aligned, group.as_deref(), metric);
@@ -121,7 +121,7 @@ fn draw(
         let (document, by) = (document.revision(), view.sort);
         let sorted = view.order.as_ref().is_some_and(|order| (order.document, order.by) == (document, by));
         if !sorted {
-            view.order = Some(SortedRows { document, by, rows: rows::order(&shown.table, by) });
+            view.order = Some(SortedRows { document, by, rows: rows::order(&shown.told.table, by) });
         }
         let order = view.order.as_ref().map_or(&[][..], |order| &order.rows);
         if let Some(column) = rows::show(ui, &shown, order, view.sort, timeline, selection) {
@@ -156,7 +156,7 @@ fn nothing(ui: &mut egui::Ui, times: usize, actions: &mut MessageWriter<Action>)
 
 /// The groups of the open trees that a row is about: of the difference of two times what was born, died and survived of it.
 fn groups_of(shown: &ShownComparison, timeline: &Timeline, key: &str) -> Vec<NodeId> {
-    if shown.second.is_some() {
+    if shown.told.second.is_some() {
         return timeline.find(key).into_iter().collect();
     }
     let root = timeline.key(NodeId::ROOT);

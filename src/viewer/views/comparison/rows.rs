@@ -50,7 +50,7 @@ pub fn show(
     timeline: &Timeline,
     selection: &mut Selection,
 ) -> Option<usize> {
-    let table = &*shown.table;
+    let table = &shown.told.table;
     if table.is_empty() {
         ui.label(RichText::new(table.empty_text()).color(theme::QUIET));
         return None;

@@ -25,15 +25,13 @@ impl Session {
         };
         // It may have been said already: since the list was turned to.
         let here = self.trail.iter().rposition(|line| line.contains("inspector: ")).unwrap_or(0);
-        if let Some(found) = self.trail[here..].iter().rev().find_map(|line| parse(line)) {
-            return found;
+        if !self.trail[here..].iter().any(|line| parse(line).is_some()) {
+            while parse(&self.expect(&start)).is_none() {}
         }
-        loop {
-            let line = self.expect(&start);
-            if let Some(found) = parse(&line) {
-                return found;
-            }
-        }
+        // Where it stands when all has been found: what comes later may still move it.
+        self.rest();
+        let listed = self.trail.iter().rposition(|line| line.contains(&format!("{start}list "))).expect("a list");
+        self.trail[listed..].iter().find_map(|line| parse(line)).expect("it is still listed")
     }
 
     /// Back by keys. What that leads to may be told before the keys are.

@@ -190,16 +190,10 @@ impl GroupPage {
                 }
             }
         });
-        let garbage = self.closure.get().map_or(0, |closure| closure.garbage());
-        if garbage > 0 {
-            let text = format!("{} of the objects are reached by no GC root: garbage", count_text(garbage));
-            ui.label(RichText::new(text).size(12.0).color(theme::WARNING));
-        }
-        if !matches!(self.closure, Awaited::There(_)) {
-            ui.horizontal(|ui| parts::waiting_line(ui, &mut self.closure, "What the group reaches and retains"));
-        }
     }
 
+    /// How the set is listed, and what is known of it. What is found later stands beside it in the same line: a line of its own
+    /// would move the rows that somebody is about to click.
     fn controls(&mut self, ui: &mut egui::Ui, source: &Source) {
         ui.horizontal_wrapped(|ui| {
             let all = [
@@ -222,6 +216,14 @@ impl GroupPage {
                 };
                 let count = objects_text(amount.objects);
                 ui.label(parts::quiet(format!("{count}, {}, {sorted}", bytes_text(amount.bytes))));
+            }
+            let garbage = self.closure.get().map_or(0, |closure| closure.garbage());
+            if garbage > 0 {
+                let text = RichText::new(format!("{} garbage", count_text(garbage))).size(12.0).color(theme::WARNING);
+                ui.label(text).on_hover_text("Of the objects of the group, so many are reached by no GC root");
+            }
+            if !matches!(self.closure, Awaited::There(_)) {
+                parts::waiting_line(ui, &mut self.closure, "What it reaches and retains");
             }
         });
     }

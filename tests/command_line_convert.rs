@@ -382,13 +382,10 @@ fn trees_are_a_small_part_of_the_dumps() {
     assert!(bytes(&to) * 500 < dumps, "{} of {dumps}", bytes(&to));
 }
 
-/// A name says in which form to write: where it names one that cannot be written, nothing is.
-/// Trees cannot say that what they are of are pauses of a collector that works beside the program.
+/// Pauses of a collector that works beside the program stay pauses in trees, and in a recording that is made of these.
 #[test]
-fn pauses_that_look_like_collections_are_told() {
-    for (scope, of_run, is_told) in
-        [(GcScope::Whole, "its collections but", false), (GcScope::Pause, "its pauses but", true)]
-    {
+fn pauses_stay_pauses_in_trees() {
+    for (scope, many, is_pause) in [(GcScope::Whole, "collections", false), (GcScope::Pause, "pauses", true)] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.mcity");
         let mut writer = TraceWriter::create_file(&path, TraceOptions::default()).expect("a writer");
@@ -403,12 +400,22 @@ fn pauses_that_look_like_collections_are_told() {
         walk.object(&WalkObject { class, ..WalkObject::default() }, &[]).expect("listed");
         walk.finish(None).expect("finished");
         writer.finish("done").expect("finished");
-        let said = converted(&[&path.display().to_string()], &folder.path().join("trees.json"));
-        assert!(said.contains(of_run), "{said}");
-        assert_eq!(said.contains("that these are pauses"), is_told, "{said}");
+        let (trees, again) = (folder.path().join("trees.json"), folder.path().join("again.mcity"));
+        let said = converted(&[&path.display().to_string()], &trees);
+        assert!(said.contains(&format!("its {many} but")), "{said}");
+        let written = std::fs::read_to_string(&trees).expect("trees");
+        assert_eq!(written.contains(r#""pause":true"#), is_pause, "{written}");
+        converted(&[&trees.display().to_string()], &again);
+        for made in [trees, again] {
+            let report = run(&["analyse", "collections", &made.to_string_lossy()]);
+            let (report, full) = (text(&report.stdout), if is_pause { "major" } else { "full" });
+            assert!(report.to_lowercase().contains(many) && report.contains(full), "{report}");
+            assert!(!is_pause || !report.contains("full"), "{report}");
+        }
     }
 }
 
+/// A name says in which form to write: where it names one that cannot be written, nothing is.
 #[test]
 fn names_of_forms_that_cannot_be_written_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");

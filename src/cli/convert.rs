@@ -130,11 +130,6 @@ fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
                 "the facts of the run, its threads and class loaders, and its {} but those of the points",
                 source.gc_noun().many()
             ));
-            // Trees have no word for it.
-            if source.gc_noun().is_pauses() && source.timeline().points().iter().any(|point| point.gc.is_some()) {
-                left_out
-                    .push("that these are pauses, several for one collection: they look like whole ones".to_owned());
-            }
         }
     } else if wire::are_recordings(&args.paths)? {
         left_out.push(format!(

@@ -38,9 +38,8 @@ pub struct GcPoint {
     pub number: u32,
     /// Whether the whole heap was collected. Of a single pause: by the collection that it is of.
     pub kind: GcKind,
-    /// Whether this is one pause of a collector that works beside the program ([`GcRecord::one_pause`](crate::GcRecord::one_pause)). The
-    /// trees that others write have no word for it.
-    #[serde(skip)]
+    /// Whether this is one pause of a collector that works beside the program ([`GcRecord::one_pause`](crate::GcRecord::one_pause)).
+    #[serde(rename = "pause", skip_serializing_if = "std::ops::Not::not")]
     pub one_pause: bool,
     /// Why.
     pub cause: String,

@@ -43,6 +43,7 @@ pub(super) enum GcField {
     Duration,
     End,
     Freed,
+    Pause,
 }
 
 /// A number of a pair of groups.
@@ -89,6 +90,7 @@ pub(super) const GC: &[(&str, GcField)] = &[
     ("duration", GcField::Duration),
     ("end", GcField::End),
     ("freed", GcField::Freed),
+    ("pause", GcField::Pause),
 ];
 
 /// The fields of pairs.

@@ -34,7 +34,7 @@ impl<'de> Visitor<'de> for GcSeed<'_, '_, 'de> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Self::Value, A::Error> {
         let context = self.0;
-        let (mut cause, mut kind, mut end) = (None, GcKind::Minor, true);
+        let (mut cause, mut kind, mut end, mut one_pause) = (None, GcKind::Minor, true, false);
         let mut counts = [ABSENT; 3];
         let mut seen = 0u8;
         while let Some(field) = map.next_key_seed(FieldSeed(GC))? {
@@ -61,6 +61,7 @@ impl<'de> Visitor<'de> for GcSeed<'_, '_, 'de> {
                     cause.iter().try_for_each(|cause| context.spend_text(cause)).map_err(A::Error::custom)?;
                 }
                 GcField::End => end = map.next_value_seed(Switch)?.unwrap_or(true),
+                GcField::Pause => one_pause = map.next_value_seed(Switch)?.unwrap_or(false),
                 GcField::Kind => match map.next_value_seed(TextSeed)?.as_deref() {
                     None | Some("minor") => {}
                     Some("major") => kind = GcKind::Major,
@@ -79,7 +80,7 @@ impl<'de> Visitor<'de> for GcSeed<'_, '_, 'de> {
             return Err(A::Error::custom(format!("{number}, expected a number up to {}", u32::MAX)));
         };
         let cause = cause.map(|c| c.into_owned()).unwrap_or_default();
-        Ok(Some(GcPoint { number, kind, one_pause: false, cause, duration, end, freed }))
+        Ok(Some(GcPoint { number, kind, one_pause, cause, duration, end, freed }))
     }
 }
 

@@ -41,11 +41,11 @@ fn tree(shape: &Shape, counts: &[(u32, u32)], overlapping: bool) -> MemoryTree {
 
 fn collections() -> impl Strategy<Value = GcPoint> {
     let kind = prop_oneof![Just(GcKind::Minor), Just(GcKind::Major)];
-    (any::<u32>(), kind, any::<String>(), 0..9u64, any::<bool>(), prop::option::of(0..9u64)).prop_map(
-        |(number, kind, cause, duration, end, freed)| GcPoint {
+    (any::<u32>(), kind, any::<bool>(), any::<String>(), 0..9u64, any::<bool>(), prop::option::of(0..9u64)).prop_map(
+        |(number, kind, one_pause, cause, duration, end, freed)| GcPoint {
             number,
             kind,
-            one_pause: false,
+            one_pause,
             cause,
             duration,
             end,

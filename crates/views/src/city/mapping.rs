@@ -216,17 +216,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn by_day_districts_stay_apart_from_what_stands_on_them() {
-        let things =
-            [SELECTED_COLOUR, INCOMING_COLOUR, OUTGOING_COLOUR, GROWTH[0], GROWTH[1], GROWTH[2], SHRUNK_COLOUR];
-        for district in super::super::theme::DISTRICT_BY_DAY {
-            for thing in things {
-                assert!(apart(&[district, thing]) > 0.08, "{district:?} {thing:?}");
-            }
-        }
-    }
-
     /// Steps of every palette and mode: for every eye, what is twice as far apart on the scale is told apart, and the ends
     /// are as different as black and gray at least; where a scale goes both ways, as any two colours that mean different things, for
     /// there signs tell the direction as well.
@@ -250,24 +239,33 @@ mod tests {
         }
     }
 
-    /// What a mode colours buildings with is neither the selection, nor a reference, nor the floor they stand on: in the colours that modes
-    /// bring along, which are the default.
+    /// What a mode colours buildings with is neither the selection, nor a reference, nor the floor they stand on, by night or by day: in
+    /// the colours that modes bring along, which are the default. By day floors are between grays that mean something, so less is wanted
+    /// of them.
     #[test]
     fn colours_of_every_mode_stay_apart_from_what_else_is_in_the_city() {
         use super::super::testing::{inner, leaf};
+        use super::super::theme::DISTRICT_BY_DAY;
         use super::super::{Appearance, CityConfig, CityPlan, Look, colour};
-        let others = [SELECTED_COLOUR, INCOMING_COLOUR, OUTGOING_COLOUR, DISTRICT[0], DISTRICT[1]];
+        let [low, high] = DISTRICT_BY_DAY;
+        let by_day = [low, mix(low, high, 0.5), high];
+        let by_night = [SELECTED_COLOUR, INCOMING_COLOUR, OUTGOING_COLOUR, DISTRICT[0], DISTRICT[1]];
+        let others: Vec<_> = by_night.map(|c| (c, 0.095)).into_iter().chain(by_day.map(|c| (c, 0.08))).collect();
         let timeline = inner("Heap", vec![leaf("a", &[1, 5]), leaf("b", &[4, 2])]).timeline();
         let plan = CityPlan::new(&timeline, &CityConfig::default());
         for mode in colour::modes() {
             let look = Look { colour: mode.id.into(), ..Look::default() };
             let gradient = Appearance::new(&plan, &timeline, &look).legend().gradient.clone();
-            for position in [0.0, 0.5, 1.0] {
-                for other in others {
-                    let apart = apart(&[gradient.at(position), other]);
-                    assert!(apart > 0.095, "{} at {position} and {other:?} are only {apart} apart", mode.id);
-                }
+            for (position, (other, least)) in
+                [0.0, 0.5, 1.0].into_iter().flat_map(|p| others.iter().map(move |o| (p, o)))
+            {
+                let apart = apart(&[gradient.at(position), *other]);
+                assert!(apart > *least, "{} at {position} and {other:?} are only {apart} apart", mode.id);
             }
+        }
+        let things = [&MARK_COLOURS[..], &[SELECTED_COLOUR, INCOMING_COLOUR, OUTGOING_COLOUR, SHRUNK_COLOUR]].concat();
+        for (district, thing) in by_day.iter().flat_map(|district| things.iter().map(move |thing| (district, thing))) {
+            assert!(apart(&[*district, *thing]) > 0.08, "{district:?} {thing:?}");
         }
     }
 

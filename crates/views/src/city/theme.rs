@@ -14,8 +14,9 @@ pub enum CityTheme {
     Light,
 }
 
-/// Districts by day: the whole heap (#7F8A9E) and the deepest level (#A2A6BA).
-pub const DISTRICT_BY_DAY: [[f32; 3]; 2] = [[0.212231, 0.254152, 0.341914], [0.361307, 0.381326, 0.491021]];
+/// Districts by day: the whole heap (#9BA0C3) and the deepest level (#AEB4D6). Found by search: there is little room between the grays, blues
+/// and browns that buildings have in some mode.
+pub const DISTRICT_BY_DAY: [[f32; 3]; 2] = [[0.327778, 0.351533, 0.545724], [0.423268, 0.456411, 0.672443]];
 
 impl CityTheme {
     /// All of them, the default first.
@@ -56,7 +57,7 @@ impl CityTheme {
     pub fn more(self) -> [f32; 3] {
         match self {
             CityTheme::Dark => MORE_COLOUR,
-            CityTheme::Light => [0.270498, 0.309469, 0.391572],
+            CityTheme::Light => [0.212231, 0.254152, 0.341914],
         }
     }
 

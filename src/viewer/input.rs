@@ -3,6 +3,7 @@
 use super::action::Action;
 use super::app::Stage;
 use super::dock::Focus;
+use super::keys::Chord;
 use super::panels::Typing;
 use bevy::input::ButtonState;
 use bevy::input::keyboard::{Key, KeyboardInput};
@@ -57,16 +58,12 @@ fn keys_to_actions(
         }
         // Stepping may repeat while the key is held; switching may not.
         let repeats = |action: Action| matches!(action, Action::Next | Action::Previous);
-        // Where `?` lies differs between keyboards, so the character decides.
-        if event.logical_key == Key::Character("?".into()) {
-            if !event.repeat {
-                actions.write(Action::Help);
-            }
-            continue;
-        }
-        let found = super::keys::map().action(event.key_code, (shift, control, alt));
-        if let Some(action) = found
-            && event.key_code != KeyCode::Slash
+        // Of `?` the character decides, not the key.
+        let question = event.logical_key == Key::Character("?".into());
+        let (key, shift) = if question { (Chord::QUESTION.key, true) } else { (event.key_code, shift) };
+        let elsewhere = !question && key == Chord::QUESTION.key;
+        if let Some(action) = super::keys::map().action(key, (shift, control, alt))
+            && !elsewhere
             && (!event.repeat || repeats(action))
         {
             actions.write(action);
@@ -105,7 +102,7 @@ mod tests {
         assert!(!is_command(&keys));
     }
 
-    /// What is done by keys that all come within one frame, in their order: `+` is pressed, `-` is let go.
+    /// What is done by keys that all come within one frame, in their order: `+` is pressed, `-` is let go, of `?` the character comes.
     fn done(keys: &[(char, KeyCode)]) -> Vec<Action> {
         let mut app = App::new();
         app.add_message::<KeyboardInput>()
@@ -117,8 +114,11 @@ mod tests {
         for &(what, key_code) in keys {
             app.world_mut().write_message(KeyboardInput {
                 key_code,
-                logical_key: Key::Unidentified(bevy::input::keyboard::NativeKey::Unidentified),
-                state: if what == '+' { ButtonState::Pressed } else { ButtonState::Released },
+                logical_key: match what {
+                    '?' => Key::Character("?".into()),
+                    _ => Key::Unidentified(bevy::input::keyboard::NativeKey::Unidentified),
+                },
+                state: if what == '-' { ButtonState::Released } else { ButtonState::Pressed },
                 text: None,
                 repeat: false,
                 window: Entity::PLACEHOLDER,
@@ -126,6 +126,16 @@ mod tests {
         }
         app.update();
         app.world_mut().resource_mut::<Messages<Action>>().drain().collect()
+    }
+
+    /// On a German keyboard `?` is beside the zero, and the key that has it elsewhere is a dash.
+    #[test]
+    fn a_question_mark_asks_wherever_it_lies() {
+        let shift = ('+', KeyCode::ShiftLeft);
+        assert_eq!(done(&[shift, ('?', KeyCode::Minus)]), [Action::Help]);
+        assert_eq!(done(&[shift, ('?', KeyCode::Slash)]), [Action::Help]);
+        assert_eq!(done(&[shift, ('+', KeyCode::Slash)]), []);
+        assert_eq!(done(&[('+', KeyCode::Slash)]), []);
     }
 
     #[test]

@@ -16,8 +16,14 @@ pub struct Chord {
 }
 
 impl Chord {
+    /// What `?` stands for. Where it lies differs between keyboards: the character decides, whichever key it comes from.
+    pub const QUESTION: Chord = Chord { key: KeyCode::Slash, shift: true, control: false, alt: false };
+
     /// As a person would write it.
     pub(super) fn printed(self) -> String {
+        if self == Chord::QUESTION {
+            return "?".to_owned();
+        }
         let held = [(self.control, "Ctrl+"), (self.shift, "Shift+"), (self.alt, "Alt+")];
         let held: String = held.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
         format!("{held}{}", printed(self.key))
@@ -67,6 +73,9 @@ const FUNCTIONS: [KeyCode; 12] = {
 };
 /// A chord as people write it: `Ctrl+Shift+P`, `F7`, `Space`.
 pub(super) fn chord(text: &str) -> Result<Chord, String> {
+    if text.trim() == "?" {
+        return Ok(Chord::QUESTION);
+    }
     let parts: Vec<String> = text.split('+').map(|part| part.trim().to_lowercase()).collect();
     let (last, held) = parts.split_last().ok_or_else(|| "it is empty".to_owned())?;
     let [mut shift, mut control, mut alt] = [false; 3];

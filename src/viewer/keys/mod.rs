@@ -293,6 +293,20 @@ mod tests {
     }
 
     #[test]
+    fn a_question_mark_can_be_given_away_and_taken() {
+        let question = |text: &str| {
+            let (map, wrong) = KeyMap::with(text);
+            assert_eq!(wrong, Vec::<String>::new(), "{text}");
+            let Chord { key, shift, control, alt } = Chord::QUESTION;
+            (map.action(key, (shift, control, alt)), map.printed(Action::Help).to_owned())
+        };
+        assert_eq!(question("{}"), (Some(Action::Help), "?".to_owned()));
+        assert_eq!(question(r#"{"Help": ["F2"]}"#), (None, "F2".to_owned()));
+        assert_eq!(question(r#"{"Play": ["?"]}"#), (Some(Action::Play), "F1".to_owned()));
+        assert_eq!(question(r#"{"Help": ["Ctrl+H", "?"]}"#), (Some(Action::Help), "Ctrl+H  ?".to_owned()));
+    }
+
+    #[test]
     fn keys_that_are_held_to_fly_can_be_others() {
         let text = r#"{"FlyAhead": ["Up", "W"], "FlyDown": ["PageDown"], "FlyLeft": [], "Mark": ["E"], "Next": ["A", "Right"]}"#;
         let (map, wrong) = KeyMap::with(text);

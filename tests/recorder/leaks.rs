@@ -112,6 +112,19 @@ fn the_script_of_a_sample_city_with_a_library_records_it() {
     });
 }
 
+/// And the library whose pools are never closed.
+#[test]
+#[ignore = "takes ten seconds and asks for libraries: `make recorder-test`"]
+fn the_script_of_the_leaking_pools_records_them() {
+    with_jdk("the_script_of_the_leaking_pools", |jdk, _, temporary| {
+        if !Path::new("/usr/share/java/commons-httpclient.jar").exists() {
+            return jvm::skip("the_script_of_the_leaking_pools", "there is no HttpClient (libcommons-httpclient-java)");
+        }
+        let pool = "Type: org.apache.commons.httpclient.MultiThreadedHttpConnectionManager$HostConnectionPool";
+        recorded_by_script(jdk, "http-pool/record-city.sh", temporary, pool);
+    });
+}
+
 fn recorded_by_script(jdk: &Jdk, script: &str, temporary: &Path, known: &str) {
     let file = temporary.join("city.json.zst");
     let mut script = Command::new(root().join("sample-data").join(script));

@@ -16,6 +16,10 @@ RUN_PACKAGES := build-essential pkg-config curl ca-certificates libvulkan1 mesa-
 # The oldest JDK that will do, of those the distribution has: Ubuntu 22.04's default is too old.
 TEST_PACKAGES := xvfb xdotool openbox imagemagick x11-utils \
 	'openjdk-17-jdk-headless|openjdk-21-jdk-headless|default-jdk-headless' libh2-java python3 python3-venv musl-tools
+# What the sample city of http-pool is recorded from.
+RECORDER_PACKAGES := libcommons-httpclient-java libcommons-logging-java libcommons-codec-java
+# What the recorder's benchmark records, besides the Tomcat of `make real`.
+BENCH_PACKAGES := libh2-java liblucene8-java
 # A browser for the page that `page` writes. Ubuntu has none that runs without its package daemon: there that test is skipped
 # unless a Chromium is installed.
 BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
@@ -98,6 +102,7 @@ build-ahead:
 recorder-test: export MEMORY_CITY_REQUIRE_JVM := 1
 recorder-test: export MEMORY_CITY_CACHE := $(CURDIR)/target/test-cache
 recorder-test: setup setup-test
+	@scripts/install.sh $(RECORDER_PACKAGES)
 	$(CARGO) test --locked --no-default-features --test recorder -- --ignored --test-threads 1
 	$(CARGO) test --locked -p memory-city-agent -- --ignored --test-threads 1
 
@@ -115,7 +120,8 @@ window-test:
 adding-test:
 	scripts/try-adding.py
 
-bench:
+bench: setup setup-test
+	@scripts/install.sh $(BENCH_PACKAGES)
 	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench closures --bench series --bench trace --bench windows --bench table --bench json --bench live --bench recorder --bench recording --no-default-features
 	$(CARGO) bench --bench frame --bench live_frames --bench charts --bench rest
 

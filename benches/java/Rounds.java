@@ -98,7 +98,10 @@ public final class Rounds {
         };
     }
 
-    /** Four threads with statements on a database in memory, with a table of so many rows. */
+    /**
+     * Four threads with statements on a database in memory, with a table of so many rows. Each has rows of its own: threads that
+     * change the same ones wait for each other, for as long as chance has it.
+     */
     static Work h2(int rows) throws Exception {
         String url = "jdbc:h2:mem:bench;DB_CLOSE_DELAY=-1";
         try (Connection c = DriverManager.getConnection(url)) {
@@ -114,7 +117,7 @@ public final class Rounds {
                             PreparedStatement select = c.prepareStatement("select name, price from item where id between ? and ?");
                             PreparedStatement update = c.prepareStatement("update item set price = price + 1 where id = ?")) {
                         for (int i = 0; i < 8000; i++) {
-                            int id = (i * 7 + first * 5000) % 19_900 + 1;
+                            int id = first * 4_975 + i * 7 % 4_955 + 1;
                             select.setInt(1, id);
                             select.setInt(2, id + 20);
                             try (ResultSet found = select.executeQuery()) {

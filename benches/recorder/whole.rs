@@ -8,7 +8,8 @@ use std::process::{Child, Command, Stdio};
 /// A part of a pair takes so many seconds by the clock where the program has the machine for itself, and `part=N` does not say otherwise:
 /// walks are ten seconds apart.
 pub const PART: u64 = 20;
-const MOST_PAIRS: usize = 6;
+/// Pairs of parts, where nobody asks for more or less.
+pub const PAIRS: usize = 6;
 
 pub fn rows(
     with_classes: &[(Jdk, String)],
@@ -34,12 +35,12 @@ pub fn rows(
                 }
                 if !there(work) {
                     println!("| {version} | {name} | {work} | not installed | | | | | | | | |");
+                    absent(aims, &format!("all of it, {work} on {version} {name}"), aim_of(work));
                     continue;
                 }
                 let words = if work == "held" { vec![work, "1000000"] } else { vec![work] };
                 let flags = [&FLAGS[..], &collector].concat();
                 let mut program = Program::start_with(jdk, &flags, class_path, "Rounds", &words);
-                let pairs = pairs.clamp(2, MOST_PAIRS);
                 let (row, ratio) = whole(&mut program, folder, pairs, part);
                 println!("| {version} | {name} | {work} | {row} |");
                 surely(
@@ -103,7 +104,7 @@ impl Attached {
 
 /// Its row, and how much longer it takes by the clock.
 fn whole(program: &mut Program, folder: &Path, pairs: usize, length: Duration) -> (String, LikelyMedian) {
-    rounds(program, WARM_UP);
+    warm_up(program);
     let (mut first, mut clock) = (Vec::new(), 0.0);
     while clock < length.as_nanos() as f64 {
         let took = round(program);

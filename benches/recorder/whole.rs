@@ -57,7 +57,10 @@ pub fn rows(
 
 /// What a collector is called: `G1`, `G1 CompactObjectHeaders`.
 pub fn name_of(collector: &[&str]) -> String {
-    let names = collector.iter().map(|flag| flag.trim_start_matches("-XX:+Use").trim_end_matches("GC"));
+    let names = collector.iter().map(|flag| match flag.trim_start_matches("-XX:+Use") {
+        "ZGC" => "ZGC",
+        name => name.trim_end_matches("GC"),
+    });
     names.collect::<Vec<_>>().join(" ")
 }
 

@@ -21,7 +21,7 @@ pub const FEW: usize = 16;
 /// And so many are enough for them to be sent alone: to a card behind a bus; to a processor, for which all lie side by side and one takes as
 /// long as thirty of those.
 const FEW_ENOUGH: usize = 8;
-const FEW_FOR_A_PROCESSOR: usize = 64;
+const FEW_FOR_A_PROCESSOR: usize = 32;
 
 /// Records that a column of the GPU holds.
 #[derive(Clone, Debug, Default)]
@@ -233,7 +233,7 @@ mod tests {
                 state.height = 2;
             }
         }
-        assert!(!patcher.takes(states.len() / 2, states.len()) && patcher.takes(states.len() / 64, states.len()));
+        assert!(!patcher.takes(states.len() / 2, states.len()) && patcher.takes(states.len() / 32, states.len()));
         patcher.patch(&device, &queue, &buffer, &states, &changed);
         let back = device.create_buffer(&wgpu::BufferDescriptor {
             label: None,

@@ -46,11 +46,6 @@ impl PlotState {
     /// What fills its cell, has its colour and height from elsewhere and hides what is behind it: a district slab.
     pub const SLAB: PlotState = PlotState { side: u16::MAX, height: 0, colour: 0, opacity: u16::MAX };
 
-    /// The same states once more. On all cores: most of it is memory that the system hands out for the first time.
-    pub fn copies(states: &[PlotState]) -> Vec<PlotState> {
-        states.par_iter().with_min_len(1 << 15).copied().collect()
-    }
-
     /// The states `mix` of the way from some to others, on all cores.
     pub fn between(from: &[PlotState], to: &[PlotState], mix: f32) -> Vec<PlotState> {
         let one = |(from, to): (&PlotState, &PlotState)| if from == to { *from } else { from.lerp(*to, mix) };

@@ -38,7 +38,7 @@ impl City {
             let detail = appearance.detail();
             match (last, made_last.take()) {
                 (Some((before, changed)), Some(MadeTime { mut sums, mut colours, .. })) => {
-                    let mut records = PlotState::copies(&before.records);
+                    let mut records = before.records.to_vec();
                     let mut others = Vec::with_capacity(changed.len());
                     let states = appearance.states_of(plan, timeline, &changed, t);
                     for (plot, now) in changed.iter().map(|&plot| plot as usize).zip(states) {
@@ -85,7 +85,7 @@ impl City {
                 }
                 let mut records = match before.records.is_empty() {
                     true => PlotState::none(order.boxes()),
-                    false => PlotState::copies(&before.records),
+                    false => before.records.to_vec(),
                 };
                 let mut others = Vec::with_capacity(changed.len());
                 for (&plot, now) in changed.iter().zip(now) {

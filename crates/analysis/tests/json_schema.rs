@@ -117,6 +117,8 @@ fn schema_and_reader_draw_the_same_line() {
         (false, format!(r#""tree": {node}, "timestamp": 1700000000000000000"#)),
         (false, format!(r#""tree": {node}, "gc": {{"kind": "full"}}"#)),
         (false, format!(r#""tree": {node}, "gc": {{"number": 4294967296}}"#)),
+        (true, format!(r#""tree": {node}, "gc": {{"number": 1, "pause": true}}"#)),
+        (false, format!(r#""tree": {node}, "gc": {{"pause": "yes"}}"#)),
         (false, format!(r#""tree": {node}, "points-to": {{"Heap": {{"Heap": {{}}}}}}"#)),
         (false, format!(r#""tree": {node}, "points-to": {{"Heap": [1]}}"#)),
     ];

@@ -156,7 +156,7 @@ const SOUND: [&str; 4] = [
     include_str!("../../../../../../sample-data/json/all-times.json"),
     include_str!("../../../../../../sample-data/json/lines.jsonl"),
     r#"{"format": "memory-city", "version": 1, "label": "a", "overlaps": true, "nested-roles": ["T", null], "unreachable": {"objects": 1, "bytes": 16}, "sampled": {"samples": 1, "objects": 2},
-       "gc": {"number": 1, "kind": "major", "cause": "", "duration": 1, "end": false, "freed": 2},
+       "gc": {"number": 1, "kind": "major", "cause": "", "duration": 1, "end": false, "freed": 2, "pause": true},
        "tree": {"key": "r", "children": [{"name": "\\u00e9#", "role": "T", "key": "k", "objects": 2, "bytes": 9}]},
        "points-to": {"r": {"k": 1}}, "pointed-from": {"k": {"r": {"referencing": 1, "referenced": 2, "references": 3}}},
        "roots": {"k": {"x": 1}}}"#,

@@ -104,24 +104,23 @@ fn the_script_of_a_sample_city_records_it() {
 #[test]
 #[ignore = "takes ten seconds: `make recorder-test`"]
 fn the_script_of_a_sample_city_with_a_library_records_it() {
-    with_jdk("the_script_of_a_sample_city_with_a_library", |jdk, _, temporary| {
-        if !Path::new("/usr/share/java/h2.jar").exists() {
-            return jvm::skip("the_script_of_a_sample_city_with_a_library", "there is no H2 (libh2-java)");
-        }
-        recorded_by_script(jdk, "journeys/record.sh", temporary, "Type: agency.store.Location");
-    });
+    let script = ("journeys/record.sh", "Type: agency.store.Location");
+    recorded_with_library("the_script_of_a_sample_city_with_a_library", ("h2.jar", "libh2-java"), script);
 }
 
 /// And the library whose pools are never closed.
 #[test]
 #[ignore = "takes ten seconds and asks for libraries: `make recorder-test`"]
 fn the_script_of_the_leaking_pools_records_them() {
-    with_jdk("the_script_of_the_leaking_pools", |jdk, _, temporary| {
-        if !Path::new("/usr/share/java/commons-httpclient.jar").exists() {
-            return jvm::skip("the_script_of_the_leaking_pools", "there is no HttpClient (libcommons-httpclient-java)");
-        }
-        let pool = "Type: org.apache.commons.httpclient.MultiThreadedHttpConnectionManager$HostConnectionPool";
-        recorded_by_script(jdk, "http-pool/record-city.sh", temporary, pool);
+    let pool = "Type: org.apache.commons.httpclient.MultiThreadedHttpConnectionManager$HostConnectionPool";
+    let library = ("commons-httpclient.jar", "libcommons-httpclient-java");
+    recorded_with_library("the_script_of_the_leaking_pools", library, ("http-pool/record-city.sh", pool));
+}
+
+fn recorded_with_library(name: &str, (jar, package): (&str, &str), (script, known): (&str, &str)) {
+    with_jdk(name, |jdk, _, temporary| match Path::new("/usr/share/java").join(jar).exists() {
+        true => recorded_by_script(jdk, script, temporary, known),
+        false => jvm::skip(name, &format!("there is no {jar} ({package})")),
     });
 }
 

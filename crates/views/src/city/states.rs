@@ -52,7 +52,7 @@ impl PlotState {
         from.par_iter().zip(to).with_min_len(1 << 14).map(one).collect()
     }
 
-    /// Of so many plots on which nothing stands; on all cores likewise.
+    /// Of so many plots on which nothing stands. On all cores: most of it is memory that the system hands out for the first time.
     pub fn none(plots: usize) -> Vec<PlotState> {
         rayon::iter::repeat_n(PlotState::default(), plots).with_min_len(1 << 15).collect()
     }

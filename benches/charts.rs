@@ -5,8 +5,8 @@
 //! - a trace of 10,000 collections: the first picture of its overview from the cache, as a window shows it, against reading the files of
 //!   the cache and no more; and going down from the first to the fourth chart, whose series are made in the background.
 //!
-//! In every frame another time is shown, so all of it is drawn anew. The median of frames counts, and the slowest is told, the one in
-//! which ranking begins included; and the processor time of a frame, of all threads, which a busy machine changes less.
+//! Each frame shows another time, so all of it is drawn anew. Numbers: the median of frames, the slowest (with the one
+//! in which ranking begins), and the processor time of a frame over all threads, which a busy machine changes less.
 //! `cargo bench --bench charts`; with `-- long` the trace alone.
 
 use memory_city::viewer::capture::{Shot, Studio};
@@ -24,7 +24,7 @@ use memory_city_formats::recorded::open_with_cache;
 use memory_city_formats::{GcHistory, GcRecord, HeapSeries, SnapshotInfo};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeKind};
+use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Profile, Root, RootKind, TypeKind};
 use memory_city_testing::anttracks::{Spec, generate};
 use std::fs::File;
 use std::io::BufWriter;
@@ -104,7 +104,7 @@ fn long_trace(studio: &mut Studio) {
     };
     let settings = Settings { labels: false, shadows: false, ..Settings::default() };
     let show = |studio: &mut Studio, source: Arc<Source>| {
-        let preparations = views::preparations(&settings);
+        let preparations = views::all().preparations(&settings);
         studio.show(Draft::new("trace".into(), source, None, &settings, &preparations, Arrival::Opened));
     };
     // As in a window: what takes long is done in the background, frames go on.
@@ -205,7 +205,7 @@ fn measure(
     grouping: &str,
 ) {
     let settings = Settings { grouping: grouping.into(), labels: false, shadows: false, ..Settings::default() };
-    let preparations = views::preparations(&settings);
+    let preparations = views::all().preparations(&settings);
     studio.show(Draft::new("bench".into(), Arc::clone(source), None, &settings, &preparations, Arrival::Opened));
     let select: Vec<&str> = select.into_iter().collect();
     studio.shoot(&shot_of(view, &select, settings)).expect("a picture");
@@ -241,6 +241,9 @@ struct Run {
 struct Growing(Vec<SnapshotInfo>, Run);
 
 impl HeapSeries for Growing {
+    fn profile(&self) -> &'static Profile {
+        &Profile::PLAIN
+    }
     fn points(&self) -> &[SnapshotInfo] {
         &self.0
     }

@@ -5,6 +5,7 @@
 //!   `hprof-analyzer` 0.3.2 where it is installed (see `benches/hprof.rs`), with the peak of anonymous memory;
 //! - exact retained amounts of every type at once, and of the 20 largest, against one walk over the heap from its roots;
 //! - the closure of one set in references a second, against a breadth-first search over hash sets;
+//! - all data structures against the same walk, with the bytes an object that they take;
 //! - a group of a hundred objects, and hundreds of thousands of groups at once, against the same walk.
 //!
 //! `cargo bench --bench closures --no-default-features [-- DUMP]`; without a dump that of `benches/hprof.rs`, which makes
@@ -17,6 +18,7 @@ use memory_city_heap::ownership::{
     Dominators, GroupAmounts, GroupClosures, KeepGraph, KeepRules, ObjectClosures, ObjectGroups,
 };
 use memory_city_heap::progress::Progress;
+use memory_city_heap::structures::{Descriptions, FoundStructures, StructureRules};
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
 use memory_city_testing::memory::Watcher;
 use std::cmp::Reverse;
@@ -43,6 +45,7 @@ fn main() {
     let heap = whole(&dump, root);
     groups(&heap);
     sets(&heap);
+    structures(&heap);
     fine(&heap);
 }
 
@@ -187,6 +190,18 @@ fn sets(heap: &HeapState) {
     let groups = Arc::new(ObjectGroups::new(of, vec![Box::default(), vec![0].into()], 1));
     let checked = GroupClosures::new(heap, rules, groups).retained(&[0], &progress).expect("not cancelled");
     assert_eq!(checked, [closures.amount(&found.retained)]);
+}
+
+/// All data structures of the heap.
+fn structures(heap: &HeapState) {
+    let progress = Progress::new();
+    let descriptions = Descriptions::of(heap.profile()).expect("shipped descriptions");
+    let rules = || StructureRules::new(heap, &descriptions, &progress).expect("not cancelled");
+    let found = || FoundStructures::new(heap, &rules(), Some(heap.reachable()), &progress).expect("not cancelled");
+    heap.reachable();
+    let (plain, took, all) = beside(|| walk(heap), found);
+    let (heads, bytes) = (all.heads().len(), all.memory() as f64 / heap.object_count() as f64);
+    row(&format!("{heads} data structures, {bytes:.1} bytes an object"), took, "walk", Some(plain));
 }
 
 /// About three hundred thousand groups of neighbouring objects.

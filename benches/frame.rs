@@ -1,25 +1,33 @@
-//! Frames of cities of 40 to 1,000,000 buildings, against a bare wgpu program that draws the same boxes with a plain shader:
-//! what the GPU (here usually a software one) must do in any case. The floor has as many vertices a box, 18, and as many passes.
+//! Frames of cities of 40 to 1,000,000 buildings, against a bare wgpu program that draws the same boxes with a plain
+//! shader. That is the least work of the GPU (here usually a software one). It has as many vertices a box, 18, and as
+//! many passes.
 //!
-//! Both run in this process, in turn, on the same kind of adapter, without anti-aliasing, and each frame is waited for; the
-//! least of all frames counts, since nothing but other programs makes one slower than another.
+//! Both run in this process, in turn, on the same kind of adapter, without anti-aliasing, and wait for each frame. The
+//! least of all frames counts, since only other programs make one slower than another.
 //!
-//! Last, pictures without a window. It fails where an aim is missed, and says which. Aims are ratios to what the same run measures: where
-//! the aim is a time, as many times the floor as that is on the machine it was set for, whose bare draw of a million takes 0.9 s.
-//! `cargo bench --bench frame`; with `-- small` without the million, with `-- 10000` cities of that many alone, with `-- render` pictures
-//! without a window alone, with `-- reactions` what a large city takes to answer, with `-- beside` several times beside each other.
+//! Pictures without a window come last. The benchmark fails if an aim is missed, and names it. Aims are ratios to
+//! measurements of the same run. An aim in seconds is scaled by the machine on which it was set: its bare draw of a
+//! million takes 0.9 s.
+//!
+//! `cargo bench --bench frame`, with one of these behind `--`:
+//! - `small`: without the million;
+//! - `10000`: cities of that many alone;
+//! - `render`: pictures without a window alone;
+//! - `reactions`: the answers of a large city;
+//! - `beside`: several times beside each other.
 
 use memory_city::viewer::capture::{Shot, Studio};
+use memory_city::viewer::city::{CameraRig, City, Multiples, Sharpness, TimeCell};
 use memory_city::viewer::document::{Arrival, Draft};
 use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::settings::Settings;
-use memory_city::viewer::views::{self, CameraRig, City, Multiples, Sharpness, TimeCell};
+use memory_city::viewer::views;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{History, Source};
 use memory_city_formats::{HeapSeries, SnapshotInfo};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeKind};
+use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Profile, Root, RootKind, TypeKind};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -184,7 +192,7 @@ fn measure(studio: &mut Studio, case: &Case, aims: &mut Aims) {
     let source = source(case.buildings, case.beside.max(2), &settings);
     let city = City::new(source.timeline(), &settings);
     let boxes = boxes(&city, 1);
-    let preparations = views::preparations(&settings);
+    let preparations = views::all().preparations(&settings);
     studio.show(Draft::new("bench".into(), source, None, &settings, &preparations, Arrival::Opened));
     let panels = case.rich;
     let shot = Shot { time: Some(1), panels, ..Shot::of(case.size, &settings) };
@@ -280,6 +288,9 @@ fn size_of_type(i: usize, time: usize) -> u64 {
 struct ManyTypes(Vec<SnapshotInfo>, usize);
 
 impl HeapSeries for ManyTypes {
+    fn profile(&self) -> &'static Profile {
+        &Profile::PLAIN
+    }
     fn points(&self) -> &[SnapshotInfo] {
         &self.0
     }

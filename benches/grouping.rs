@@ -1,17 +1,16 @@
-//! Grouping a heap state of a million objects: by what objects share (by class), by type and length (by shape), object by object,
-//! and the naive way, which writes the names of every object's groups into strings and counts them in a hash table.
+//! Grouping a heap state of a million objects: by class, by shape (type and length), and object by object. The naive
+//! way writes the names of every object's groups into strings and counts them in a hash table.
 //!
 //! Each in turn, the least time of seven rounds; the ratio to the naive way of the same grouping is what counts. With a dump,
 //! the same groupings of what is in it too.
 //! `cargo bench --bench grouping --no-default-features [-- DUMP]`
 
 use memory_city_analysis::group::{self, GroupOptions};
-use memory_city_formats::hprof;
+use memory_city_formats::{JVM, hprof};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
-    AddressSet, Csr, HeapColumns, HeapState, HeapType, Loaders, NO_LENGTH, ObjectId, Root, RootKind, TypeKind,
-    TypeSizes,
+    AddressSet, Csr, HeapColumns, HeapState, HeapType, NO_LENGTH, ObjectId, Root, RootKind, TypeKind, TypeSizes,
 };
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -145,7 +144,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> Duration {
     took
 }
 
-/// What the others of a busy machine take away is not ours.
+/// The least of several times: time that other programs take away does not count.
 fn least(times: Vec<Duration>) -> Duration {
     times.into_iter().min().unwrap_or_default()
 }
@@ -205,26 +204,21 @@ fn heap(objects: u32) -> HeapState {
     let outgoing = Csr::new(offsets, targets);
     let element = types.iter().map(|t| if t.kind == TypeKind::Instance { 0 } else { 4 }).collect();
     HeapState::new(HeapColumns {
+        profile: &JVM,
         sizes: TypeSizes {
             base: (0..TYPES).map(|t| 16 + 8 * (t % 5)).collect(),
             element,
             alignment: 8,
             ..TypeSizes::default()
         },
-        loaders: Loaders::default(),
-        referents: Default::default(),
         mirror_of: vec![None; types.len()],
         types,
         type_of,
         length,
-        odd_sizes: Default::default(),
         addresses: addresses.finish(),
         outgoing,
         roots,
-        sites: Vec::new(),
-        traces: Default::default(),
-        origins: None,
-        warnings: Vec::new(),
+        ..HeapColumns::default()
     })
 }
 

@@ -1,5 +1,5 @@
-//! Reading a heap dump of about 1 GB with 23 million objects, against two programs that read the same file in the same
-//! run: `hprof-slurp` (class histogram only) and `hprof-analyzer` (graph, dominators, report).
+//! Reading a heap dump of about 1 GB with 23 million objects. Two programs read the same file in the same run:
+//! `hprof-slurp` (class histogram only) and `hprof-analyzer` (graph, dominators, report).
 //!
 //! Each is run as a process of its own, in turn, five times; the table gives medians and ratios. Peak memory is what
 //! the system says of the finished process; for ours also the part that is not the mapped file (`anonymous`).

@@ -4,8 +4,8 @@
 //! `cargo bench --bench live_frames`; with `-- small` a tenth of the times.
 
 use memory_city::viewer::capture::Studio;
+use memory_city::viewer::city::Shown;
 use memory_city::viewer::live::{ListenOptions, Listening};
-use memory_city::viewer::views::Shown;
 use memory_city_live::{LiveLimits, ServerOptions};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

@@ -1,14 +1,19 @@
 //! What recording costs the program: rounds of the same work in one JVM, recorded and not in turns; and walks.
 //!
-//! `cargo bench --bench recorder --no-default-features`; needs a JDK 17 or newer, H2 in /usr/share/java for its row, Tomcat's
-//! jars where `make real` puts them (target/real/tomcat), and Debian's liblucene8-java (installed, or unpacked with `dpkg -x` into
-//! target/real/lucene). `-- h2 17 pairs=12` runs the rows of these words only, with so many pairs; `-- samples` those of samples
-//! alone, `-- whole` those with all that a recording does by default under G1 (`-- collectors` under every other collector, which
-//! nothing else asks for: `-- collectors parallel h2`; `part=60` makes parts longer), `-- heap` pauses, `-- identity` all objects followed.
-//! It fails where an aim is surely missed: where the median is beyond it in 95 of 100 cases; and where a program that it asks for is
-//! not installed, for then nobody knows.
-//! Times are of all cores that the process used, those of the collector and of the recorder included: on a machine that has other
-//! things to do they say more than the clock.
+//! `cargo bench --bench recorder --no-default-features` needs
+//! - a JDK 17 or newer, and H2 in /usr/share/java for its row;
+//! - Tomcat's jars as `make real` unpacks them (target/real/tomcat);
+//! - Debian's liblucene8-java, installed, or unpacked with `dpkg -x` into target/real/lucene.
+//!
+//! Words behind `--` select rows: `h2 17 pairs=12` with so many pairs.
+//! - `samples`: samples alone;
+//! - `whole`: all that a recording does by default, under G1;
+//! - `collectors`: the same under every other collector (`collectors parallel h2`); `part=60` makes parts longer;
+//! - `heap`: pauses; `identity`: all objects followed.
+//!
+//! The benchmark fails if an aim is surely missed: the median is beyond it in 95 of 100 cases. It also fails if a
+//! program for a requested row is not installed. Times are of all cores that the process used, with those of collector
+//! and recorder. On a busy machine they tell more than the clock.
 
 #[cfg(target_os = "linux")]
 #[path = "frame/aims.rs"]
@@ -143,7 +148,7 @@ mod recorder {
         aims.end()
     }
 
-    /// What a recording may cost: the loop that does nothing but allocate has more to be sampled than a program that does something.
+    /// Most cost of a recording. The loop that does nothing but allocate has more to be sampled than a real program.
     fn aim_of(work: &str) -> f64 {
         if work == "allocate" { 1.12 } else { 1.05 }
     }
@@ -155,7 +160,7 @@ mod recorder {
         }
     }
 
-    /// What nobody could measure is not met.
+    /// An aim without a measurement is not met.
     fn absent(aims: &mut Aims, what: &str, most: f64) {
         aims.most(&format!("{what} (not installed: nothing was measured)"), f64::NAN, most);
     }
@@ -223,9 +228,9 @@ mod recorder {
         }
     }
 
-    /// Not recorded, recorded, not recorded, recorded, ...: what is recorded is compared with the mean of its neighbours, so that
-    /// what drifts hits both alike. The control is the same of rounds that are not recorded: each with the mean of those before and
-    /// behind. The first recorded round meets names that are new and is told apart.
+    /// Recorded rounds stand between others, and are compared with the mean of their neighbours, so drift hits both
+    /// alike. The control is the same for rounds that are not recorded: each against the mean of those before and
+    /// behind. The first recorded round meets new names and is a number of its own.
     fn cost(program: &mut Program, folder: &Path, pairs: usize) -> (String, LikelyMedian) {
         warm_up(program);
         let jvm = AttachedJvm::open(program.pid).expect("the program");
@@ -280,8 +285,9 @@ mod recorder {
         (note.end - note.start) as f64 / 1e9
     }
 
-    /// A program that holds a million objects, all of them followed, with a walk in as much work as takes 20 s of a core, against the
-    /// same work that is not recorded. The first walk, which meets all of them for the first time, is not in it.
+    /// A program that holds a million objects, all of them followed, against the same work that is not recorded. Each
+    /// part is about 20 s of a core, with one walk in the recorded one. The first walk, which meets all objects for the
+    /// first time, is not in it.
     fn identity(jdk: &Jdk, class_path: &str, folder: &Path, work: &[&str], pairs: usize) -> (String, LikelyMedian) {
         let mut program = Program::start_with(jdk, &FLAGS, class_path, "Rounds", work);
         warm_up(&mut program);

@@ -1,14 +1,16 @@
 //! A window at rest, and how it starts: the real program under Xvfb with the software GPU.
 //!
-//! At rest: the processor time of all its threads for a minute without input, and the frames that it draws; beside it, at the same
-//! time, a process with as many threads that do nothing but sleep for a second each time. Three states: untouched, with the mouse over a
-//! building, with a selection, its references and its owners. The sample, and the dumps that `make real` took, where they are.
+//! At rest: the processor time of all its threads for a minute without input, and its frames. Beside it runs a process
+//! with as many threads that sleep for a second each time. Three states: untouched, with the mouse over a building,
+//! with a selection, its references and its owners. Of the sample, and of the dumps that `make real` took, if they
+//! exist.
 //!
-//! In the hand: how many frames a second are drawn while somebody turns the city with the mouse, on screens of two sizes; beside it how many
-//! movements of the mouse come, which share the two cores with the window. The aim is 30 for a city of 40 plots that fills a screen of 1280x720.
+//! In the hand: frames a second while the mouse turns the city, on screens of two sizes, and movements of the mouse,
+//! which share the two cores with the window. The aim is 30 for a city of 40 plots that fills a screen of 1280x720.
 //!
-//! Start: from the start of the process until what grows in the sample is on the screen in red, with nothing kept of an earlier run and
-//! again; against `report` of the same dumps, which reads them and shows nothing.
+//! Start: from the start of the process until the growing groups of the sample are on the screen in red, without
+//! anything kept of an earlier run, and again. The baseline is `report` of the same dumps, which reads them and shows
+//! nothing.
 //!
 //! Needs Xvfb and xdotool. `cargo bench --bench rest`; with `-- short` ten seconds for each state, and the sample alone.
 
@@ -33,9 +35,9 @@ const SCREENS: [(u32, u32); 2] = [(1280, 720), (WIDTH, HEIGHT)];
 /// Between two movements of the mouse, and for how long.
 const MOVES_EVERY: Duration = Duration::from_millis(8);
 const TURNED_FOR: Duration = Duration::from_secs(6);
-/// What has not come by then never comes.
+/// Longest wait for an event; a later one never comes.
 const PATIENCE: Duration = Duration::from_secs(240);
-/// What was drawn last is on its way to the screen for a moment.
+/// The last picture is on its way to the screen for a moment.
 const SETTLE: Duration = Duration::from_secs(2);
 const ROUNDS: usize = 5;
 
@@ -186,7 +188,7 @@ fn frames(line: &str) -> u64 {
     told.and_then(|(_, told)| told.split(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("no count: {line}"))
 }
 
-/// What a process has used: time on a processor, how often a thread woke, and how many there are.
+/// Processor time of a process, wakes of its threads, and their number.
 #[derive(Clone, Copy)]
 struct Used {
     time: Duration,

@@ -1,10 +1,10 @@
 //! Opening a series of dumps again, and reading several at once.
 //!
 //! `cargo bench --bench series --no-default-features [-- DUMP [COUNT]]` makes COUNT (20) copies of a dump (that of
-//! `benches/hprof.rs`, 1 GB) that differ in the time they were taken, in `target/bench/series`, and removes them at the end: it
-//! needs room for them on the disk. The report is made once without a cache and three times with it; beside it what a look at the
-//! first dump alone takes. Then the dumps of the sample are read at once and one after the other, without any cache. With
-//! `--test` nothing is measured.
+//! `benches/hprof.rs`, 1 GB) that differ in their times. They lie in `target/bench/series` and need room there; the end
+//! removes them. The report is made once without a cache and three times with it, beside a look at the first dump
+//! alone. Then the dumps of the sample are read at once and one after the other, without any cache. With `--test`
+//! nothing is measured.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -116,7 +116,7 @@ fn at_once(folder: &Path) {
         // In turn, and a round to warm up.
         for round in 0..=2 * ROUNDS {
             let (together, said) = run(&[question, &["--memory", "4GB"]].concat(), "");
-            let (apart, again) = run(&[question, &["--memory", "1MB"]].concat(), "");
+            let (apart, again) = run(&[question, &["--memory", "100MB"]].concat(), "");
             assert!(said == again, "the same is said");
             if round > 0 {
                 at_once.push(together);

@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --no-default-features --bench table`; a number after `--` sets how many nodes.
 //!
-//! The baseline is what a table widget suggests: each row is made of texts (name, path, numbers as they are shown) and of
-//! its numbers, sorted with a comparison and filtered with `contains` on a lower-case copy.
+//! The baseline is a usual table widget. Each row has texts (name, path, numbers as shown) and its numbers. It is
+//! sorted with a comparison and filtered with `contains` on a lower-case copy.
 
 use memory_city_analysis::group::MemoryTree;
 use memory_city_analysis::table::{Arrangement, TableShape, TreeTable};

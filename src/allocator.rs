@@ -1,9 +1,10 @@
-//! When the allocator asks the system for memory and gives it back. To be chosen before other threads are there, and once.
+//! Tuning of glibc's allocator: when it asks the system for memory and gives it back. Each setting is made once, before other threads
+//! start.
 //!
-//! May not: know who wants what. Where the allocator is another one than glibc's, nothing happens.
+//! May not: know which part of the program wants which memory. With an allocator other than glibc's, nothing happens.
 
-/// Has memory that is freed go back to the system at once, instead of being kept by each thread that has had some for
-/// the next time: with many clients that would be many times the limit, and a picture of a million buildings would take a tenth more.
+/// Has freed memory go back to the system at once, instead of staying with the thread that freed it. Kept memory would be many times the
+/// limit with many clients, and a tenth more for a picture of a million buildings.
 pub fn give_back_at_once() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     let taken = set([(libc::M_MMAP_THRESHOLD, 128 << 10), (libc::M_TRIM_THRESHOLD, 128 << 10), (libc::M_ARENA_MAX, 4)]);
@@ -13,8 +14,8 @@ pub fn give_back_at_once() {
     }
 }
 
-/// Gives back what is free between blocks that are in use: of one walk after the other, which several threads read, that comes to several
-/// times what is in use.
+/// Gives free memory between used blocks back to the system. Several threads that read one walk after the other leave several times the
+/// memory in use.
 #[cfg(target_os = "linux")]
 pub fn give_back_now() {
     // SAFETY: no pointers; it locks what it looks at, as any thread that allocates does.
@@ -24,9 +25,9 @@ pub fn give_back_now() {
     }
 }
 
-/// Has up to 64 MB of freed memory wait for the next frame. A GPU in software keeps the triangles of a frame in blocks that it
-/// frees behind it: given back to the system and asked for again they are a sixth of what a frame of 10,000 buildings costs.
-/// Blocks of 32 MB and more go back at once, as they do anyway once one has been freed.
+/// Has up to 64 MB of freed memory wait for the next frame. A GPU in software frees the triangles of each frame in blocks; giving these
+/// back and asking for them again costs a sixth of a frame of 10,000 buildings. Blocks of 32 MB and more go back at once, as they do
+/// anyway once one has been freed.
 pub fn keep_for_next_frame() {
     // What cannot be set only costs time.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

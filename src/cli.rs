@@ -1,9 +1,10 @@
-//! What the command line offers, and what its commands share. Each command is a file of its own below.
+//! The commands of the command line, and the arguments that they share. Each command is a file of its own below.
 
 mod analyse;
 mod check;
 mod compare;
 mod convert;
+mod ended;
 mod grouping;
 mod interrupt;
 mod live;
@@ -19,14 +20,17 @@ mod report;
 mod scripts;
 mod shape;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use memory_city::allocator;
+use memory_city::saved_view::ViewReach;
+use memory_city::terminal;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::lives::BY_AGE_TYPE_AND_SITE;
 use memory_city_analysis::table::parse_bytes;
 use memory_city_analysis::timeline::{AUTO, DIED, DIFFERENCE};
-use memory_city_formats::set_memory_budget;
+use memory_city_formats::set_memory_limit;
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::printable::{cell_text, line_text};
 use memory_city_heap::progress::Progress;
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -45,7 +49,7 @@ use std::time::Duration;
         Recordings (`record`, `attach`, `watch`, .mcity) open like dumps. Without a command it opens a window with the bundled sample city.",
     after_help = "Take dumps of a running JVM, a while apart:\n  jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz\n\n\
         Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city report /tmp/dumps --tree --where 'bytes > 1MB and growth > 20%'\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n  memory-city convert /tmp/dumps -o city.json.zst\n  memory-city check /tmp/dumps --max-growth 5%\n\n\
-        Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 3 a check failed, 130 cancelled (143 by SIGTERM). `record` has the program's own; `attach` and `watch` end well when they are told to end.\n\
+        Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 3 a check failed, 4 the input of a check cannot be judged, 130 cancelled (143 by SIGTERM). `record` has the program's own; `attach` and `watch` end well when they are told to end.\n\
         Log lines go to stderr; RUST_LOG=info shows more of them.",
     subcommand_required = false,
     args_conflicts_with_subcommands = true
@@ -66,7 +70,7 @@ impl Cli {
         }
     }
 
-    /// Whether walk after walk is taken: what one took is not kept for the next beside the program that is recorded.
+    /// Whether it takes walk after walk: memory of each goes back to the system, to spare the recorded program.
     fn records(&self) -> bool {
         #[cfg(target_os = "linux")]
         return matches!(&self.command, Some(Command::Record(_) | Command::Attach(_)));
@@ -85,7 +89,7 @@ impl Cli {
         }
     }
 
-    /// Whether one picture is drawn: most of its memory is what is read for it.
+    /// Whether it draws one picture: most of its memory is the data that it reads.
     fn draws_once(&self) -> bool {
         #[cfg(feature = "viewer")]
         return matches!(&self.command, Some(Command::Render(args)) if !args.film);
@@ -131,6 +135,9 @@ enum Command {
     /// List the Java programs that run
     #[cfg(target_os = "linux")]
     Jvms(recorder::jvms::JvmsArgs),
+    /// Add what an interrupted recording left beside it, and remove what is incomplete
+    #[cfg(target_os = "linux")]
+    Finish(recorder::finish::FinishArgs),
 }
 
 #[derive(Args)]
@@ -138,17 +145,21 @@ struct GroupingArgs {
     /// How objects are grouped: a name (one that you saved, too), or a list of classifiers such as 'package>type'
     #[arg(long, visible_alias = "group-by", value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
     grouping: String,
-    /// What died instead of what is alive: at each point in time all that was freed until then, by age at death, type and site, or
-    /// by --grouping (traces; recordings with samples)
+    /// Dead objects instead of live ones, by age at death, type and site, or by --grouping
+    ///
+    /// Everything freed up to each point in time. Needs a trace, or a recording with samples.
     #[arg(long)]
     churn: bool,
-    /// What was born, died and survived between two points in time, counted from 1, by --grouping: the first and the last, or
-    /// --difference=3-8
+    /// Objects born, dead and surviving from the first point in time to the last, or from 3 to 8 (--difference=3-8)
     #[arg(long, value_name = "FROM-TO", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "churn")]
     difference: Option<String>,
     /// A classifier or filter of your own: a script (docs/groupings.md), known by the name of its file; may be given several times
     #[arg(long, value_name = "FILE")]
     classifier: Vec<std::path::PathBuf>,
+    /// Descriptions of your data structures (docs/structures.md), for `analyse structures` and the groupings by structure, role and
+    /// contained-in; may be given several times
+    #[arg(long, value_name = "FILE")]
+    structures: Vec<std::path::PathBuf>,
     /// The program's own packages, for the closest domain call site; `analyse packages` shows which are guessed
     #[arg(long, value_name = "PACKAGE,...")]
     packages: Option<String>,
@@ -158,10 +169,25 @@ struct GroupingArgs {
     /// Traces: show the heap at the start of every GC as well as at its end
     #[arg(long)]
     gc_starts: bool,
-    /// How much memory dumps may take while they are read: several are read at once within it, one after the other beyond
-    /// it; 500MB, 4GB, ... [default: three quarters of what is free]
+    /// Memory that this may take: 500MB, 4GB, ... [default: what is free]
+    ///
+    /// Dumps are read at once as far as they fit. What needs more is refused with the amount. Mapped files do not count.
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     memory: Option<u64>,
+}
+
+/// How far view files may reach.
+#[derive(Args, Clone, Copy)]
+struct ReachArgs {
+    /// Of a view file: read also what it names outside its own folder. Say so only where you trust who made it
+    #[arg(long)]
+    allow_outside: bool,
+}
+
+impl ReachArgs {
+    fn of_views(self) -> ViewReach {
+        if self.allow_outside { ViewReach::Anywhere } else { ViewReach::OwnFolder }
+    }
 }
 
 fn memory(text: &str) -> std::result::Result<u64, String> {
@@ -194,7 +220,7 @@ fn size_text(bytes: u64) -> String {
 }
 
 impl GroupingArgs {
-    /// The grouping that is asked for: of what is alive, or of what died.
+    /// The requested grouping: of live objects, or of dead ones.
     fn named(&self) -> String {
         if let Some(times) = &self.difference {
             return format!("{DIFFERENCE}{times}:{}", self.grouping);
@@ -206,10 +232,10 @@ impl GroupingArgs {
         }
     }
 
-    /// What is grouped. The classifiers and packages were taken before the command line was read; the budget is taken now.
+    /// Options for grouping. The classifiers, descriptions and packages were taken before the command line was read; the budget is taken now.
     fn options(&self) -> GroupOptions {
         if let Some(bytes) = self.memory {
-            set_memory_budget(bytes);
+            set_memory_limit(bytes);
         }
         GroupOptions { include_unreachable: self.unreachable, gc_starts: self.gc_starts }
     }
@@ -226,10 +252,11 @@ pub fn main() -> ExitCode {
             let mut all = Cli::command();
             all.build();
             let meant = arguments.first().and_then(|name| all.find_subcommand(name).cloned());
-            meant.unwrap_or(all).error(clap::error::ErrorKind::ValueValidation, wrong).exit()
+            terminal::exit_with(meant.unwrap_or(all).error(clap::error::ErrorKind::ValueValidation, line_text(&wrong)))
         }
     };
-    let cli = Cli::parse();
+    let cli = command_line().try_get_matches().and_then(|found| Cli::from_arg_matches(&found));
+    let cli = cli.unwrap_or_else(|error| terminal::exit_with(error));
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| {
         // Drivers and windowing libraries grumble about things a user cannot act on: winit of a display without a size in millimetres, and
         // of one where no desktop keeps settings.
@@ -237,7 +264,9 @@ pub fn main() -> ExitCode {
             "warn,wgpu_hal=off,bevy_render=error,wgpu_core=error,naga=error,bevy_winit=error,winit=error,bevy_egui=error",
         )
     });
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_target(false);
+    // Colours would be control characters like those of others.
+    log.with_ansi(false).with_writer(|| terminal::LogLines).init();
     warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
     if cli.listens() || cli.records() || cli.draws_once() {
         allocator::give_back_at_once();
@@ -245,14 +274,75 @@ pub fn main() -> ExitCode {
         allocator::keep_for_next_frame();
     }
     interrupt::listen();
+    ended::say_why();
     match run(cli) {
         Ok(code) => code,
         Err(Error::Cancelled) => interrupt::code(),
         Err(error) => {
-            eprintln!("memory-city: {error}");
+            terminal::error(&error);
             ExitCode::from(1)
         }
     }
+}
+
+/// Options that few need: the help of a command leaves them out, so that it fits a screen. `help COMMAND` has all.
+const FEW_NEED: [&str; 36] = [
+    "align",
+    "allow_outside",
+    "area",
+    "at",
+    "base",
+    "between",
+    "child_count",
+    "classifier",
+    "colour_metric",
+    "cut",
+    "fold_libraries",
+    "gc_starts",
+    "height_metric",
+    "height_scale",
+    "multiples",
+    "name_size",
+    "names",
+    "no_cap",
+    "no_colour",
+    "no_labels",
+    "no_pointers",
+    "no_shadows",
+    "opacity",
+    "packages",
+    "palette",
+    "raw_csv",
+    "reference_count",
+    "references",
+    "soft_as_weak",
+    "solid",
+    "structures",
+    "table",
+    "times",
+    "transparent",
+    "unreachable",
+    "window",
+];
+
+/// The command line. `--help` of a command is as short as `-h`.
+fn command_line() -> clap::Command {
+    Cli::command().mut_subcommands(|command| {
+        let few_need = |arg: &Arg| FEW_NEED.contains(&arg.get_id().as_str());
+        let hidden = command.get_arguments().filter(|arg| few_need(arg)).count();
+        let footer = command.get_after_help().map(ToString::to_string);
+        let more = (hidden > 0).then(|| format!("{hidden} more options: memory-city help {}", command.get_name()));
+        let short: Vec<String> = footer.iter().cloned().chain(more).collect();
+        let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help("Print this help");
+        let command = command.disable_help_flag(true).arg(help);
+        let command = command.after_help(short.join("\n\n")).after_long_help(footer.unwrap_or_default());
+        command.mut_args(|arg| if few_need(&arg) { arg.hide_short_help(true) } else { arg })
+    })
+}
+
+/// Ends the program: the command line is wrong.
+fn refuse(kind: clap::error::ErrorKind, why: impl std::fmt::Display) -> ! {
+    terminal::exit_with(Cli::command().error(kind, line_text(&why.to_string())))
 }
 
 fn run(cli: Cli) -> Result<ExitCode> {
@@ -273,6 +363,8 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Watch(args)) => recorder::watch::watch(&args),
         #[cfg(target_os = "linux")]
         Some(Command::Jvms(args)) => recorder::jvms::jvms(&args),
+        #[cfg(target_os = "linux")]
+        Some(Command::Finish(args)) => recorder::finish::finish(&args),
         #[cfg(feature = "viewer")]
         Some(Command::Render(args)) => render::render(args),
         #[cfg(feature = "viewer")]
@@ -295,6 +387,7 @@ fn with_progress<T>(work: impl FnOnce(&Progress) -> Result<T>) -> Result<T> {
         let (progress, done) = (progress.clone(), Arc::clone(&done));
         std::thread::spawn(move || watch(&progress, &done))
     });
+    progress.lead_to(1.0);
     let result = interrupt::cancels(&progress, || work(&progress));
     done.store(true, Ordering::Relaxed);
     if let Some(watcher) = watcher {
@@ -310,10 +403,15 @@ fn watch(progress: &Progress, done: &AtomicBool) {
         bar.set_style(style);
     }
     while !done.load(Ordering::Relaxed) {
+        let lines = progress.take_lines();
+        if !lines.is_empty() {
+            bar.suspend(|| lines.iter().for_each(terminal::note));
+        }
         let snapshot = progress.snapshot();
         bar.set_length(snapshot.total.max(1));
         bar.set_position(snapshot.done.min(snapshot.total));
-        bar.set_message(snapshot.stage);
+        // The stage names files.
+        bar.set_message(cell_text(&snapshot.stage));
         std::thread::sleep(Duration::from_millis(80));
     }
     bar.finish_and_clear();
@@ -321,20 +419,40 @@ fn watch(progress: &Progress, done: &AtomicBool) {
 
 #[cfg(test)]
 mod tests {
-    use super::Cli;
+    use super::{Cli, FEW_NEED, command_line};
     use clap::error::ErrorKind;
     use clap::{CommandFactory, Parser};
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        command_line().debug_assert();
     }
 
-    /// Whoever copies a command from README.md or a page of docs/ has one that this program takes.
+    /// In 100 columns.
+    #[test]
+    fn the_help_of_each_command_fits_a_screen() {
+        let mut all = command_line();
+        all.build();
+        let mut hidden: Vec<String> = Vec::new();
+        for command in all.get_subcommands_mut() {
+            let short = command.render_help().to_string();
+            let lines = short.lines().count();
+            assert!(lines <= 50, "{}: {lines} lines\n{short}", command.get_name());
+            let left_out = command.get_arguments().filter(|arg| arg.is_hide_short_help_set());
+            hidden.extend(left_out.map(|arg| arg.get_id().as_str().to_owned()));
+        }
+        // Without the viewer there are fewer options.
+        let unknown: Vec<_> = FEW_NEED.iter().filter(|id| !hidden.iter().any(|arg| arg == *id)).collect();
+        assert!(!cfg!(feature = "viewer") || unknown.is_empty(), "{unknown:?}");
+    }
+
+    /// Every command in README.md, docs/ and the samples is one that this program takes.
     #[test]
     fn commands_on_the_pages_are_taken() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        let pages = std::fs::read_dir(root.join("docs")).expect("the pages").map(|entry| entry.expect("one").path());
+        let files = |folder: &str| std::fs::read_dir(root.join(folder)).expect("a folder");
+        let samples = files("sample-data").map(|entry| entry.expect("one").path().join("README.md"));
+        let pages = files("docs").map(|entry| entry.expect("one").path()).chain(samples.filter(|page| page.exists()));
         let known: Vec<String> =
             Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
         let mut tried = 0;

@@ -1,8 +1,6 @@
-//! What a comparison is made of: the engine's comparison of two runs, or its difference of two times, as trees with two points in time
-//! and what is said of them. Windows and pages show the same one. Nothing is counted here, so that both have the numbers that the
-//! command line prints.
+//! A comparison ready to be shown: of two runs, or of two times of one, as trees with two points in time and sentences about them.
+//! Windows and pages show the same one. The engine counts; this module adds no numbers, so both have those of the command line.
 
-use crate::opening;
 use memory_city_analysis::analyses::compare::{AlignedRuns, ComparedRuns, GrowthOutcome, compare};
 use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow};
 use memory_city_analysis::group::GroupOptions;
@@ -14,22 +12,22 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is to be compared.
+/// The second side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, tag = "with")]
 pub enum CompareWish {
-    /// What is open is the first run, another input the second.
+    /// Compares the open input, the first run, with another one.
     Run {
         /// The second run.
         data: Vec<PathBuf>,
-        /// What they are aligned by: a word of the parameter `align` of the command `compare`.
+        /// Alignment: a value of the parameter `align` of the command `compare`.
         #[serde(default = "auto")]
         align: String,
         /// How far from the start; 0 for as far as the shorter run goes.
         #[serde(default)]
         at: u64,
     },
-    /// Two points in time of what is open, counted from 1.
+    /// Two points in time of the open input, counted from 1.
     Times {
         /// The one that is compared with.
         from: usize,
@@ -43,7 +41,7 @@ fn auto() -> String {
 }
 
 impl CompareWish {
-    /// Names its data, which a view file names from its own folder, as it is to be opened. Returns whether it has any where it needs some.
+    /// Resolves the data's paths, which a view file gives relative to its own folder. Returns false if it needs data and has none.
     pub fn from_folder(&mut self, folder: &Path) -> bool {
         match self {
             CompareWish::Run { data, .. } => {
@@ -57,25 +55,25 @@ impl CompareWish {
 
 /// A comparison that was made.
 pub struct MadeComparison {
-    /// Its trees: two points in time, the first being what is compared with.
+    /// Its trees: two points in time, the first being the base.
     pub trees: Source,
-    /// What it is called.
+    /// Title of both together.
     pub title: String,
-    /// What is told of it.
+    /// Sentences about the comparison.
     pub told: ComparisonTold,
 }
 
-/// What is told of a comparison.
+/// Sentences and results of a comparison.
 pub struct ComparisonTold {
     /// The second run: its name and trees.
     pub second: Option<(String, Arc<Source>)>,
-    /// Where both are compared.
+    /// The aligned places of both runs.
     pub aligned: Option<AlignedRuns>,
-    /// What became of the growth of the first run.
+    /// Outcome for the growth of the first run.
     pub outcome: Option<GrowthOutcome>,
-    /// What it comes to, in a sentence.
+    /// The result in a sentence.
     pub sentence: String,
-    /// What else is said.
+    /// Further sentences.
     pub said: Vec<String>,
     /// The key of the group that the sentence is about.
     pub group: Option<String>,
@@ -87,13 +85,12 @@ pub struct ComparisonTold {
 const ALL_ROWS: &str = "4000000000";
 
 impl MadeComparison {
-    /// What stands above what it comes to.
+    /// Heading of the result.
     pub fn title_text(&self) -> &'static str {
         title_text(self.told.second.is_some())
     }
 
-    /// Compares a source, which is called `title` and was grouped so, with what is wished. `second` is the second run, where it was read
-    /// before.
+    /// Compares a source, with its title and its grouping, as requested by the wish. `second` is the second run, if it was read before.
     ///
     /// # Errors
     /// When the second run cannot be read or aligned, the times are not there, or the work was cancelled.
@@ -110,7 +107,7 @@ impl MadeComparison {
                     Some(second) => second,
                     None => {
                         let grouping = first.heaps().map_or(grouping, |heaps| heaps.grouping().id.as_str());
-                        (title_of(data), Arc::new(opening::open(data, grouping, options, progress)?))
+                        (title_of(data), Arc::new(Source::open(data, grouping, options, progress)?))
                     }
                 };
                 let at = at.to_string();
@@ -160,12 +157,12 @@ impl MadeComparison {
     }
 }
 
-/// What stands above what a comparison comes to: of two runs, or of two times of one.
+/// Heading of the result of a comparison: of two runs, or of two times of one.
 pub fn title_text(of_runs: bool) -> &'static str {
     if of_runs { "COMPARISON" } else { "DIFFERENCE" }
 }
 
-/// What is compared with what, in a few words: two runs by their names, or two of the times of one.
+/// Names of both sides, in a few words: of two runs, or of two times of one.
 pub fn names(wish: &CompareWish, (title, first): (&str, &Source), second: Option<&str>) -> [String; 2] {
     match wish {
         CompareWish::Times { from, to } => {

@@ -1,4 +1,4 @@
-//! Where this program keeps what people set: one folder, the same for the window and the command line.
+//! The configuration folder: settings, scripts and descriptions of this user, the same for the window and the command line.
 
 use std::path::PathBuf;
 
@@ -14,9 +14,14 @@ pub fn folder() -> Option<PathBuf> {
     }
 }
 
-/// Where classifiers that people wrote are kept.
+/// The folder of classifiers that people wrote.
 pub fn classifiers() -> Option<PathBuf> {
     folder().map(|folder| folder.join("classifiers"))
+}
+
+/// The folder of descriptions of data structures that people wrote.
+pub fn structures() -> Option<PathBuf> {
+    folder().map(|folder| folder.join("structures"))
 }
 
 /// The file of the groupings that people saved.

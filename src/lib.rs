@@ -1,10 +1,10 @@
 //! Memory City: the heap of a garbage-collected program as a 3D city.
 //!
-//! The engine is a row of crates, each depending only on those to its left (ARCHITECTURE.md says why each line is where
-//! it is): heap, wire, formats, analysis, views, live. This package is the application that stands on them: the command
-//! line (in the binary), [`config`] (what is kept from run to run), [`allocator`] (when memory goes back to the system), [`jvm`]
-//! (running JVMs), [`opening`] (what comes before a file is read), [`compared`] (two runs or times as one city), [`saved_view`]
-//! (what a view file says that needs no window), and with the feature `viewer` the window. Nothing but `viewer` knows Bevy.
+//! The engine is a row of crates, each depending only on those to its left: heap, wire, formats, analysis, views, live (ARCHITECTURE.md
+//! has the reasons). This package is the application on top of them. The command line is in the binary; the library has these parts:
+//! [`config`] (kept settings), [`allocator`] (when memory goes back to the system), [`jvm`] (running JVMs), [`opening`] (messages about
+//! opened files), [`compared`] (two runs or times as one city), [`saved_view`] (the part of a view file that needs no window), and with
+//! the feature `viewer` the window. Only `viewer` knows Bevy.
 
 pub mod allocator;
 pub mod compared;
@@ -12,6 +12,8 @@ pub mod config;
 #[cfg(target_os = "linux")]
 pub mod jvm;
 pub mod opening;
+pub mod readers;
 pub mod saved_view;
+pub mod terminal;
 #[cfg(feature = "viewer")]
 pub mod viewer;

@@ -1,4 +1,4 @@
-//! The command line: parses arguments, wires the library, reports errors. Nothing else happens here.
+//! The command line: parses arguments, wires the library, reports errors, and does nothing else.
 //!
 //! Exit codes: 0 done, 1 the input or machine could not be used, 2 the command line is wrong, 130 cancelled, 143 by SIGTERM.
 
@@ -7,7 +7,7 @@ mod cli;
 use memory_city_heap::unfinished;
 use std::process::ExitCode;
 
-/// However `main` ends, what other threads are still writing is removed.
+/// However `main` ends, files that other threads are still writing are removed.
 struct Ending;
 
 impl Drop for Ending {

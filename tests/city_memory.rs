@@ -1,8 +1,8 @@
 //! How much memory a city of the window takes, all of it: plan, look, boxes, names, what steps need, states, what is compared.
 #![cfg(feature = "viewer")]
 
+use memory_city::viewer::city::City;
 use memory_city::viewer::settings::Settings;
-use memory_city::viewer::views::City;
 use memory_city_analysis::group::MemoryTree;
 use memory_city_analysis::timeline::{Amount, TimePoint, Timeline};
 use memory_city_testing::allocated::{Counting, held};

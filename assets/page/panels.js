@@ -202,7 +202,7 @@ export class Panels {
     if (city.of > 1) {
       lines.push(line("since first", growth(0, t)));
       // The base may be any of them.
-      if (city.base > 0) lines.push(line(`since ${city.numbers[city.base]}/${city.of}`, growth(city.base, t)));
+      if (city.base > 0) lines.push(line(`since ${city.numbers[city.base]} of ${city.of}`, growth(city.base, t)));
       lines.push(line("first to last", growth(0, last)), line("most", ({ i, unit }) => UNITS[unit](city.peaks[i][row])));
     }
     lines.push(line("share of the heap", ({ i }) => percent(rows.value(i, row, t), rows.whole(i, t))));

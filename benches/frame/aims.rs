@@ -1,5 +1,5 @@
-//! What has to hold of what is measured: as ratios, which do not ask how fast the machine is. What is missed is told at the end, and makes
-//! the benchmark fail.
+//! Aims as ratios between measurements, independent of the speed of the machine. Missed ones are listed at the end and
+//! make the benchmark fail.
 
 use std::process::ExitCode;
 

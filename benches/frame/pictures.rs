@@ -4,9 +4,10 @@ use super::aims::Aims;
 use super::bare::Bare;
 use super::{FULL, IN_PACKAGE, boxes, least, size_of_type};
 use memory_city::viewer::capture::{Shot, Studio};
+use memory_city::viewer::city::{CameraRig, Shown};
 use memory_city::viewer::loading::open_document;
 use memory_city::viewer::settings::Settings;
-use memory_city::viewer::views::{self, CameraRig, Shown};
+use memory_city::viewer::views;
 use memory_city_heap::progress::Progress;
 use memory_city_testing::memory::field;
 use std::fs::File;
@@ -61,8 +62,8 @@ struct Plain {
     milliseconds: f64,
 }
 
-/// The machine that aims of time were set for draws so many boxes barely in a millisecond where there are very many, and takes so many
-/// milliseconds for a picture in any case.
+/// Speed of the machine on which the aims in seconds were set: boxes of a bare draw in a millisecond for very many, and
+/// milliseconds of any picture.
 const BOXES_IN_A_MILLISECOND: f64 = 1_010.0;
 const FRAME: f64 = 12.0;
 
@@ -113,7 +114,7 @@ fn rendered(data: &Path, options: &[&str], folder: &Path, cache: &Path) -> Took 
 
 /// The boxes of what `render` shows of some data, drawn barely: the least of some frames.
 fn bare_draw(studio: &mut Studio, data: &Path, settings: &Settings) -> Plain {
-    let preparations = views::preparations(settings);
+    let preparations = views::all().preparations(settings);
     let draft = open_document(&[data.to_path_buf()], settings, &preparations, &Progress::new()).expect("it opens");
     studio.show(draft);
     studio.shoot(&Shot::of(FULL, settings)).expect("a picture");

@@ -1,32 +1,32 @@
-//! What a city takes to answer: what is under the mouse, another time, another selection.
+//! Time of a city's answers: the building under the mouse, another time, another selection.
 
 use super::aims::Aims;
 use super::{RUNS, least, median, processor_time, source};
 use bevy::prelude::{DetectChangesMut as _, World};
 use glam::Vec3;
 use memory_city::viewer::capture::Studio;
+use memory_city::viewer::city::{CameraRig, City, Shown};
 use memory_city::viewer::clock::Clock;
 use memory_city::viewer::document::{Arrival, Draft};
 use memory_city::viewer::panels::PanelState;
 use memory_city::viewer::selection::{MarkNote, Marks, Selection};
 use memory_city::viewer::settings::Settings;
-use memory_city::viewer::views::{self, CameraRig, City, Shown};
+use memory_city::viewer::views;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The aims are 1 ms for what is under the mouse, 4 and 12 for a step, where the naive way takes so many milliseconds for a pick and so many
-/// for a step: that is of the machine that they were set for. A step while times are compared looks at three times as much: what was there,
-/// and what became of it.
+/// The aims are 1 ms for the building under the mouse, and 4 and 12 for a step, on a machine with these milliseconds
+/// for the naive pick and step. A step in a comparison looks at three times as much: the base, and the change since.
 const NAIVE_PICK: f64 = 8.1;
 const NAIVE_STEP: f64 = 105.0;
 /// And so many for a frame of the sky.
 const NOTHING: f64 = 9.0;
-/// Buildings of a city in which a hand's movement takes what it takes in any: other panels are drawn, on a GPU that is a processor for some
-/// milliseconds. What it takes more in a large one is what the aim is about.
+/// Buildings of a small city. There an action costs only its panels, some milliseconds on a software GPU. The aim is
+/// about the difference in a large city.
 const FEW: usize = 100;
 
-/// What a large city takes to say what is under the mouse, and to show another time.
+/// Time of a large city to find the building under the mouse, and to show another time.
 pub fn reactions(studio: &mut Studio, buildings: usize, aims: &mut Aims) {
     let settings = Settings {
         grouping: "package-type".into(),
@@ -176,7 +176,7 @@ fn clicked(city: &City) -> Vec<NodeId> {
 
 fn show(studio: &mut Studio, buildings: usize, settings: &Settings) {
     let source = source(buildings, 4, settings);
-    let preparations = views::preparations(settings);
+    let preparations = views::all().preparations(settings);
     studio.show(Draft::new("bench".into(), source, None, settings, &preparations, Arrival::Opened));
     (0..4).for_each(|_| studio.frame());
 }
@@ -187,10 +187,11 @@ type Change<'a> = &'a mut dyn FnMut(&mut World, usize);
 /// Pairs of frames.
 const PAIRS: usize = 60;
 
-/// By how much a frame takes longer in which the mouse, the selection, marks or time come to be elsewhere than the one before it, in which
-/// nothing happens: pair by pair. The camera looks into the sky and turns a little in both, so all of the picture is drawn in both, what of the
-/// city is new goes to the GPU, and nothing of it is drawn. What is found behind frames (references, allocation sites) is waited for in between.
-/// Returns by how much by the clock and of both cores, row by row; `few` is the same of a small city, beside which aims are held.
+/// Time that a frame takes beyond the frame before it if mouse, selection, marks or time change in it, pair by pair.
+/// The camera looks into the sky and turns a little in both. So both draw all of the picture, the new states go to the
+/// GPU, and no city is drawn. The jobs behind frames (references, allocation sites) end in between. Returns the
+/// differences by the clock and of both cores, row by row. `few` are those of a small city, with which aims are
+/// compared.
 fn answers(
     studio: &mut Studio,
     timeline: &Timeline,

@@ -57,8 +57,8 @@ fn objects_of(dump: &Path) -> f64 {
     counted.rows.iter().map(|r| r.objects).sum::<u64>() as f64
 }
 
-/// Walks of a million objects, and young collections of a program that has them: a row, the pause of a walk in seconds per million objects, and by how
-/// many milliseconds young ones are longer.
+/// Walks of a million objects, and young collections of a program that has them. A row, the pause of a walk in seconds
+/// per million objects, and the extra milliseconds of young pauses.
 fn pauses(jdk: &Jdk, class_path: &str, collector: &[&str], folder: &Path) -> (String, LikelyMedian, LikelyMedian) {
     let log = folder.join(format!("safepoints-{}-{}", jdk.version, super::whole::name_of(collector).replace(' ', "-")));
     let flag = format!("-Xlog:safepoint:file={}", log.display());
@@ -115,8 +115,8 @@ fn dumps(log: &Path) -> Vec<f64> {
     logged(log, |operation| operation.contains("HeapDumper"))
 }
 
-/// The same of what a collector stopped it for: ZGC's operations begin with a Z; of Parallel the young collections are those that an
-/// allocation asks for (on 17, and newer ones).
+/// The same for the stops of a collector. Names of ZGC's operations begin with a Z. Young collections of Parallel are
+/// those that an allocation asks for (on 17 and newer).
 fn logged_pauses(log: &Path) -> Vec<f64> {
     let begins = ["Z", "Shenandoah", "ParallelGCFailedAllocation", "ParallelCollectForAllocation"];
     logged(log, |operation| begins.iter().any(|begin| operation.starts_with(begin)))
@@ -131,8 +131,9 @@ fn logged(log: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<f64> {
     said.lines().filter_map(pause).collect()
 }
 
-/// Young pauses of a program that is recorded as by default in turns, samples, walks and histograms: of those that are not, by how much longer they are when it is; and by how much
-/// those that are not are longer than their neighbours, which is what the machine does by itself. As text; the second of these by itself too.
+/// Young pauses of a program that is recorded as by default in turns. Gives the pauses without a recorder, the extra
+/// time with one, and the extra time of pauses without one against their neighbours: the noise of the machine. As text;
+/// the second number by itself too.
 ///
 /// They are those of its log where there is one, else what it says of collections.
 fn young_pauses(program: &mut Program, folder: &Path, log: Option<&Path>) -> (String, LikelyMedian) {

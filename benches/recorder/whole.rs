@@ -1,14 +1,14 @@
 //! What a recording costs by default: samples, walks by the share of the time that they may take, class histograms.
 //!
-//! The command `attach` does it, as a user would, and takes the walks: in a process of its own, whose time is told apart.
+//! The command `attach` does it, as for a user, and takes the walks in a process of its own. Its time is a separate
+//! number.
 
 use super::*;
 use std::process::{Child, Command, Stdio};
 
-/// A part of a pair takes so many seconds by the clock where the program has the machine for itself, and `part=N` does not say otherwise:
-/// walks are ten seconds apart.
+/// Seconds of a part of a pair by the clock, on an idle machine and without `part=N`. Walks are ten seconds apart.
 pub const PART: u64 = 20;
-/// Pairs of parts, where nobody asks for more or less.
+/// Default number of pairs of parts.
 pub const PAIRS: usize = 6;
 
 pub fn rows(
@@ -55,7 +55,7 @@ pub fn rows(
     }
 }
 
-/// What a collector is called: `G1`, `G1 CompactObjectHeaders`.
+/// Name of a collector: `G1`, `G1 CompactObjectHeaders`.
 pub fn name_of(collector: &[&str]) -> String {
     let names = collector.iter().map(|flag| match flag.trim_start_matches("-XX:+Use") {
         "ZGC" => "ZGC",

@@ -1,5 +1,5 @@
-//! The naive way: a hash map from addresses to objects, another one for the heap after the running GC, and a look at all
-//! objects at the end of every GC.
+//! The naive way: a hash map from addresses to objects, another one for the heap after the collection, and a look at
+//! all objects at the end of every collection.
 
 use memory_city_formats::event::{EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey, Program};
 use memory_city_formats::spaces::{Space, Spaces};

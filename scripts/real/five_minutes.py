@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What README.md says under "in five minutes", done word for word on a Tomcat whose sessions never end.
+"""The three commands of README.md that find a leak, run word for word on a Tomcat whose sessions never end.
 
     five_minutes.py [JARS]
 
@@ -27,7 +27,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "scripts/real/TomcatShop.java"
-HEADING = "## Find a leak in your running program in five minutes"
+HEADING = "## Find a leak in three commands"
 # Walks are ten seconds apart, or twenty where nothing is collected. Some are needed to see that it grows from one to the next.
 SECONDS = 75
 VISITORS_PER_SECOND = 150

@@ -178,27 +178,27 @@ def write(results, compared, output):
     lines = [
         "# Leaks of real applications",
         "",
-        f"Written by `make real`; how the dumps are made: `scripts/real/`. Spark {PYSPARK}, Tomcat 10.1, JDK 17, eight live",
-        "dumps each while the application works. *Right* says whether the first lines of `memory-city report` name the",
-        "collection that is to be fixed with its elements, or, for a healthy application, that nothing accumulates.",
+        f"`make real` writes this page; the scripts in `scripts/real/` make the dumps. Spark {PYSPARK}, Tomcat 10.1, JDK 17, eight live dumps each while",
+        "the application works. *Right* is yes if the first lines of `memory-city report` name the faulty collection with its elements. For",
+        "a healthy application it is yes if they say that nothing accumulates.",
         "",
-        "| application | what | objects at the end | right |",
+        "| application | description | objects at the end | right |",
         "|---|---|---:|---|",
     ]
     for name, result in results.items():
         right = "yes" if not result["wrong"] else "**no**: " + "; ".join(result["wrong"]).replace("|", "\\|")
         what = APPLICATIONS[name]["what"]
         lines.append(f"| {name} | {what} | {result['objects']} | {right} |")
-    lines += ["", "## What `report` says first", ""]
+    lines += ["", "## First lines of `report`", ""]
     for name, result in results.items():
         lines += [f"{name}:", "```", *(line.rstrip() for line in result["head"].splitlines() if line.strip()), "```", ""]
     lines += [
         "## Retained sizes against other tools",
         "",
-        f"The {TOP} objects that keep most in the last dump, as the heap library of VisualVM (Debian's 2.1.5) and",
-        f"hprof-analyzer {HPROF_ANALYZER} compute it. *As theirs* is what Memory City computes under all rules of that tool: it must",
-        "be equal to the byte. *Ours* is its own answer. Between them one rule after the other becomes ours, and the columns say",
-        "by how much each of them changes the number: all of the difference is there. [The rules](retained.md#tools-that-count-otherwise).",
+        f"The tables have the {TOP} objects that retain most in the last dump. The heap library of VisualVM (Debian's 2.1.5) and hprof-analyzer {HPROF_ANALYZER}",
+        "compute the same objects. *As theirs* is the size that Memory City computes under all rules of that tool: it must be equal to the byte.",
+        "*Ours* is its own answer. Between the two, one rule after the other becomes ours, and a column has the change by each. The changes add up",
+        "to the whole difference. [The rules](retained.md#tools-that-count-otherwise).",
         "",
     ]
     for name, tools in compared.items():

@@ -1,13 +1,15 @@
-//! `analyse`: one analysis, with its parameters; `analyse --list` explains all of them.
+//! The command `analyse`: one analysis, with its parameters; `analyse --list` explains all of them.
 
-use super::output::{OutputArgs, OutputFormat, Window, print};
-use super::{Cli, GroupingArgs, with_progress};
+use super::output::{OutputArgs, OutputFormat, Window};
+use super::{GroupingArgs, refuse, with_progress};
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory};
-use memory_city::opening;
+use memory_city::terminal::print;
 use memory_city_analysis::analyses::{AnalysisRegistry, Arguments, Description, TimeWindow, report};
+use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::printable::EscapeForm;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,16 +56,20 @@ pub fn analyse(args: AnalyseArgs) -> Result<ExitCode> {
     };
     let analysis = registry.get(id)?;
     let description = analysis.describe();
-    let given: Vec<(&str, &str)> = args.parameter.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let all = args.output.all_rows(&description);
+    let all = all.iter().map(|(name, value)| (*name, &**value));
+    let given: Vec<(&str, &str)> = all.chain(args.parameter.iter().map(|(name, value)| (&**name, &**value))).collect();
     // A wrong parameter is told before a large dump is read.
     if let Err(error) = Arguments::parse(&description, given.iter().copied()) {
-        Cli::command().error(ErrorKind::ValueValidation, error.to_string()).exit();
+        refuse(ErrorKind::ValueValidation, error);
     }
-    let report = with_progress(|progress| {
-        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+    let mut report = with_progress(|progress| {
+        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         let window = TimeWindow::of(source.timeline(), args.window.from, args.window.to)?;
         report::analyse(&analysis, &source, window, given.iter().copied(), progress)
     })?;
+    let top = args.parameter.iter().rfind(|(name, _)| name == "top").and_then(|(_, value)| value.trim().parse().ok());
+    report.text_rows = args.output.text_rows(top);
     let main = report.tables().next().map(|table| table.header.id.clone()).unwrap_or_default();
     args.output.print(&report, &main)?;
     Ok(ExitCode::SUCCESS)
@@ -72,8 +78,10 @@ pub fn analyse(args: AnalyseArgs) -> Result<ExitCode> {
 fn list(registry: &AnalysisRegistry, format: OutputFormat) -> Result<()> {
     let all: Vec<Description> = registry.iter().map(|analysis| analysis.describe()).collect();
     match format {
-        OutputFormat::Text => print(|out| all.iter().try_for_each(|description| explain(description, out))),
-        OutputFormat::Json => print(|out| {
+        OutputFormat::Text => {
+            print(EscapeForm::Text, |out| all.iter().try_for_each(|description| explain(description, out)))
+        }
+        OutputFormat::Json => print(EscapeForm::Json, |out| {
             serde_json::to_writer_pretty(&mut *out, &all)?;
             writeln!(out)
         }),

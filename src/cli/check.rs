@@ -1,27 +1,33 @@
-//! `check`: whether anything accumulates or a limit is exceeded, as an exit code, for build pipelines.
+//! The command `check`, for build pipelines: its exit code says whether anything accumulates or exceeds a limit.
 
-use super::output::{Window, print};
+use super::output::{Window, paths_read, refuse_inputs};
 use super::{GroupingArgs, with_progress};
 use clap::{Args, ValueEnum};
-use memory_city::opening;
+use memory_city::readers::readers_of;
+use memory_city::terminal::print;
 use memory_city_analysis::analyses::TimeWindow;
 use memory_city_analysis::analyses::check::{
     CheckFinding, CheckLimits, CheckReport, GrowthLimit, RetainedLimit, check,
 };
+use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
-use memory_city_heap::unfinished::write_whole;
+use memory_city_heap::printable::{EscapeForm, line_text};
+use memory_city_heap::unfinished::{FileReaders, write_whole_for};
 use quick_xml::Writer;
 use quick_xml::events::{BytesText, Event};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What the program ends with when a check fails: no error of the program, none of its input.
+/// Exit code when a check fails: neither the program nor its input is at fault.
 const FAILED: u8 = 3;
+/// Exit code when no check failed, but the input could not be judged.
+const UNJUDGED: u8 = 4;
 
 #[derive(Args)]
 #[command(
-    after_help = "Exit codes: 0 all is well, 3 a check failed, 1 the input could not be used, 2 wrong arguments.\n\n\
+    after_help = "Exit codes: 0 all is well, 3 a check failed, 4 no check failed but the input cannot be judged (no GC roots, cut off, \
+    references taken out, most of it unreachable), 1 the input could not be used, 2 wrong arguments.\n\n\
     memory-city check dumps/\n  memory-city check before.hprof after.hprof --max-growth 5% --junit leaks.xml\n  \
     memory-city check after.hprof --max-retained 'com.acme.Session > 50MB'"
 )]
@@ -32,14 +38,18 @@ pub struct CheckArgs {
     /// Let the heap (all that GC roots keep) grow by so much at most, from the first to the last time: 5%, or 20MB
     #[arg(long, value_name = "AMOUNT")]
     max_growth: Option<GrowthLimit>,
-    /// Fail where this holds at the last time; may be given several times. A type or owner and what all its objects
-    /// together may retain ('com.acme.Session > 50MB', 'com.acme.Cache.entries > 1GB'), or an expression about any group,
-    /// as for `report --tree --where` ('retained > 50MB and name ~ "acme"')
+    /// Fail where this holds at the last time; may be given several times. A type or owner and the most that all its objects together may
+    /// retain ('com.acme.Session > 50MB', 'com.acme.Cache.entries > 1GB'), or an expression about any group, as for `report --tree
+    /// --where` ('retained > 50MB and name ~ "acme"')
     #[arg(long, value_name = "EXPRESSION")]
     max_retained: Vec<RetainedLimit>,
     /// Soft references do not keep what they refer to, as if memory were short
     #[arg(long)]
     soft_as_weak: bool,
+    /// Let an input pass that cannot be judged (no GC roots, cut off, references taken out, most of it unreachable); else the check
+    /// ends with 4
+    #[arg(long)]
+    allow_incomplete: bool,
     /// Text for people, JSON for programs (docs/report-json.md)
     #[arg(long, value_enum, default_value = "text")]
     format: CheckFormat,
@@ -60,11 +70,19 @@ enum CheckFormat {
     Json,
 }
 
-/// Checks, and says what was found.
+/// Checks, and prints the results.
 pub fn run(args: CheckArgs) -> Result<ExitCode> {
-    let limits = CheckLimits { growth: args.max_growth, retained: args.max_retained, soft_as_weak: args.soft_as_weak };
+    let limits = CheckLimits {
+        growth: args.max_growth,
+        retained: args.max_retained,
+        soft_as_weak: args.soft_as_weak,
+        allow_incomplete: args.allow_incomplete,
+    };
+    if let Some(path) = &args.junit {
+        refuse_inputs(&paths_read(&args.paths, None, &args.grouped.named()), path, "--junit", false)?;
+    }
     let report = with_progress(|progress| {
-        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         if source.timeline().times() == 0 {
             let what = "The input has no point in time".to_owned();
             return Err(Error::Unusable { what, remedy: "Give another".into() });
@@ -74,36 +92,44 @@ pub fn run(args: CheckArgs) -> Result<ExitCode> {
     })?;
     // The file is there whatever becomes of the output.
     if let Some(path) = &args.junit {
-        write_junit(&report, path)?;
+        write_junit(&report, path, readers_of(&args.paths)?)?;
     }
     match args.format {
-        CheckFormat::Text => print(|out| write_text(&report, out))?,
-        CheckFormat::Json => print(|out| {
+        CheckFormat::Text => print(EscapeForm::Text, |out| write_text(&report, out))?,
+        CheckFormat::Json => print(EscapeForm::Json, |out| {
             serde_json::to_writer_pretty(&mut *out, &report)?;
             writeln!(out)
         })?,
     }
-    Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    Ok(match report.passed {
+        true => ExitCode::SUCCESS,
+        false if report.is_unjudged() => ExitCode::from(UNJUDGED),
+        false => ExitCode::from(FAILED),
+    })
 }
 
 fn write_text(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
+    // The line that the report begins with.
+    if let Some(verdict) = report.verdict.as_ref().filter(|verdict| !report.passed && !verdict.is_well()) {
+        writeln!(out, "{}", line_text(&verdict.line()))?;
+    }
     for finding in &report.checks {
         let result = if finding.passed { "ok  " } else { "FAIL" };
-        writeln!(out, "{result}  {}", finding.title)?;
-        writeln!(out, "      {}", finding.message)?;
-        finding.details.iter().try_for_each(|line| writeln!(out, "        {line}"))?;
+        writeln!(out, "{result}  {}", line_text(&finding.title))?;
+        writeln!(out, "      {}", line_text(&finding.message))?;
+        finding.details.iter().try_for_each(|line| writeln!(out, "        {}", line_text(line)))?;
     }
     if !report.warnings.is_empty() {
         writeln!(out, "\nWARNINGS")?;
     }
-    report.warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))
+    report.warnings.iter().try_for_each(|warning| writeln!(out, "  {}", line_text(&warning.to_string())))
 }
 
-fn write_junit(report: &CheckReport, path: &Path) -> Result<()> {
+fn write_junit(report: &CheckReport, path: &Path, readers: FileReaders) -> Result<()> {
     let mut xml = Vec::new();
     let io = |error| Error::io(path, error);
     junit(report, &mut xml).map_err(io)?;
-    write_whole(path, |mut file| file.write_all(&xml).map_err(io))
+    write_whole_for(path, readers, |mut file| file.write_all(&xml).map_err(io))
 }
 
 /// The result in the form that Ant's JUnit task writes and build servers read.
@@ -129,8 +155,8 @@ fn test_case(finding: &CheckFinding, writer: &mut Writer<&mut Vec<u8>>) -> io::R
     let class_name = format!("memory-city.{}", finding.id);
     let case = writer.create_element("testcase").with_attribute(("classname", &*class_name));
     let case = case.with_attribute(("name", &*title));
-    let text =
-        xml_text(&std::iter::once(&finding.message).chain(&finding.details).cloned().collect::<Vec<_>>().join("\n"));
+    let lines = std::iter::once(&finding.message).chain(&finding.details);
+    let text = lines.map(|line| xml_text(line)).collect::<Vec<_>>().join("\n");
     case.write_inner_content(|writer| {
         let event = Event::Text(BytesText::new(&text));
         let inner = match finding.passed {
@@ -149,10 +175,9 @@ fn test_case(finding: &CheckFinding, writer: &mut Writer<&mut Vec<u8>>) -> io::R
     Ok(())
 }
 
-/// Names of classes come from strangers, and XML has no form for most control characters.
+/// A line. Names of classes come from strangers, and XML has no form for most control characters, nor for two more.
 fn xml_text(text: &str) -> String {
-    let is_allowed = |c: char| matches!(c, '\t' | '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
-    text.chars().map(|c| if is_allowed(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+    line_text(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
 #[cfg(test)]
@@ -175,6 +200,7 @@ mod tests {
             from: 1,
             to: 1,
             warnings: Vec::new(),
+            verdict: None,
             checks: vec![finding(true, "small"), finding(false, "<large> ]]>")],
             report: None,
         };
@@ -186,11 +212,11 @@ mod tests {
           <testsuite name="memory-city check" tests="2" failures="1" errors="0">
             <testcase classname="memory-city.max-retained" name="Nothing with List&lt;int&gt; &gt; 5 &amp; &quot;more&quot;">
               <system-out>small
-        3 in a.B.all › x�y</system-out>
+        3 in a.B.all › x\u{0}y</system-out>
             </testcase>
             <testcase classname="memory-city.max-retained" name="Nothing with List&lt;int&gt; &gt; 5 &amp; &quot;more&quot;">
               <failure type="max-retained" message="&lt;large&gt; ]]&gt;">&lt;large&gt; ]]&gt;
-        3 in a.B.all › x�y</failure>
+        3 in a.B.all › x\u{0}y</failure>
             </testcase>
           </testsuite>
         </testsuites>

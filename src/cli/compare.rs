@@ -1,13 +1,12 @@
-//! `compare`: two runs of a program side by side, group by group.
+//! The command `compare`: two runs of a program side by side, group by group.
 
-use super::convert::readers_of;
-use super::output::OutputArgs;
-use super::{Cli, GroupingArgs, with_progress};
+use super::output::{OutputArgs, paths_read, refuse_inputs};
+use super::{GroupingArgs, refuse, with_progress};
+use clap::Args;
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory};
-use memory_city::opening;
+use memory_city::readers::readers_of;
 use memory_city_analysis::analyses::{Arguments, compare};
-use memory_city_analysis::timeline::json;
+use memory_city_analysis::timeline::{Source, json};
 use memory_city_heap::error::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,16 +19,17 @@ pub struct CompareArgs {
     /// The second run
     #[arg(value_name = "RUN_B")]
     second: PathBuf,
-    /// What runs are aligned by: time since the start, collections, objects allocated, or each at its end, for runs that do the same work from
-    /// beginning to end [default: objects allocated where both know it, else time]
-    #[arg(long, value_name = "BY", value_parser = ["time", "gcs", "allocated", "end"])]
+    /// How the runs are aligned: order (dump by dump), time since the start, collections, objects allocated, or each at its end. The last
+    /// is for runs that do the same work from beginning to end [default: objects allocated where both know it, order of dumps that were
+    /// taken one by one, else time]
+    #[arg(long, value_name = "BY", value_parser = ["order", "time", "gcs", "allocated", "end"])]
     align: Option<String>,
-    /// How far from the start: milliseconds, collections, objects, or percent of each run [default: as far as the shorter run goes]
+    /// How far from the start: dumps, milliseconds, collections, objects, or percent of each run [default: as far as the shorter run goes]
     #[arg(long, value_name = "N")]
     at: Option<u64>,
     /// How many rows each table has
-    #[arg(long, value_name = "N")]
-    top: Option<u64>,
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    top: Option<usize>,
     /// Write both runs as memory trees with two points in time, to open or render: .json, .jsonl, .gz or .zst behind that
     #[arg(short, long, value_name = "FILE")]
     output_trees: Option<PathBuf>,
@@ -39,20 +39,27 @@ pub struct CompareArgs {
     grouped: GroupingArgs,
 }
 
-/// Prints what differs.
+/// Prints the differences.
 pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     args.output.check();
     let (at, top) = (args.at.map(|n| n.to_string()), args.top.map(|n| n.to_string()));
+    let all = args.output.all_rows(&compare::description());
+    let all = all.iter().map(|(name, value)| (*name, &**value));
     let given: Vec<(&str, &str)> = [("align", args.align.as_deref()), ("at", at.as_deref()), ("top", top.as_deref())]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
+        .chain(all)
         .collect();
     if let Err(error) = Arguments::parse(&compare::description(), given.iter().copied()) {
-        Cli::command().error(ErrorKind::ValueValidation, error.to_string()).exit();
+        refuse(ErrorKind::ValueValidation, error);
     }
-    let compared = with_progress(|progress| {
+    let both = [args.first.clone(), args.second.clone()];
+    if let Some(path) = &args.output_trees {
+        refuse_inputs(&paths_read(&both, None, &args.grouped.named()), path, "--output-trees", false)?;
+    }
+    let mut compared = with_progress(|progress| {
         let open = |path: &PathBuf, grouping: &str| {
-            opening::open(std::slice::from_ref(path), grouping, args.grouped.options(), progress)
+            Source::open(std::slice::from_ref(path), grouping, args.grouped.options(), progress)
         };
         let first = open(&args.first, &args.grouped.named())?;
         // What suits the first run is what the second is grouped by too.
@@ -60,11 +67,11 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
         let second = open(&args.second, &grouping)?;
         let compared = compare::compare([&first, &second], given.iter().copied(), progress)?;
         if let Some(path) = &args.output_trees {
-            let both = [args.first.clone(), args.second.clone()];
             json::save_for(compared.trees.timeline(), None, path, readers_of(&both)?, progress)?;
         }
         Ok(compared)
     })?;
+    compared.report.text_rows = args.output.text_rows(args.top);
     args.output.print(&compared.report, "alive")?;
     Ok(ExitCode::SUCCESS)
 }

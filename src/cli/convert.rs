@@ -1,9 +1,11 @@
-//! `convert`: what was read, as memory trees in JSON or as a recording. What the file does not hold is named.
+//! The command `convert`: writes an input as memory trees in JSON or as a recording, and names everything that the file lacks.
 
-use super::{Cli, GroupingArgs, with_progress};
+use super::output::{paths_read, refuse_inputs};
+use super::{GroupingArgs, refuse, with_progress};
+use clap::Args;
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory};
-use memory_city::opening;
+use memory_city::readers::readers_of;
+use memory_city::terminal;
 use memory_city_analysis::tabular::several;
 use memory_city_analysis::timeline::{
     AUTO, ESTIMATED, Metric, NodeId, Source, TimePoint, Timeline, are_trees, json, title_of,
@@ -15,7 +17,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::{FileReaders, Unfinished};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -47,57 +49,23 @@ pub fn convert(args: ConvertArgs) -> Result<ExitCode> {
             remedy: "Write .json, .jsonl (both also with .gz or .zst behind it), or .mcity; heap dumps are read, not written".into(),
         });
     }
-    refuse_inputs(&args.paths, &args.output)?;
+    refuse_inputs(&paths_read(&args.paths, None, &args.grouped.named()), &args.output, "--output", true)?;
     let left_out = if name.ends_with(".mcity") { recording(&args)? } else { trees(&args)? };
     for what in left_out {
-        eprintln!("memory-city: not in the file: {what}");
+        terminal::note(format_args!("not in the file: {what}"));
     }
-    println!("{}", args.output.display());
+    terminal::result(args.output.display());
     Ok(ExitCode::SUCCESS)
 }
 
-/// Who may read trees that are made of these: names of threads, which may be those of users, are as private as in a recording.
-pub(super) fn readers_of(inputs: &[PathBuf]) -> Result<FileReaders> {
-    for input in inputs {
-        if wire::are_recordings(std::slice::from_ref(input))? {
-            return Ok(FileReaders::OwnerAlone);
-        }
-    }
-    Ok(FileReaders::AsUsual)
-}
-
-/// An output that is an input, or would lie among those of a folder, takes it away, or is read with them the next time.
-fn refuse_inputs(inputs: &[PathBuf], output: &Path) -> Result<()> {
-    let folder = output.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // What cannot be found is not there to be destroyed.
-    let Ok(folder) = folder.canonicalize() else { return Ok(()) };
-    let is_in = |input: &PathBuf| {
-        let is_same =
-            |whole: PathBuf| whole.is_dir() && whole == folder || output.canonicalize().is_ok_and(|o| o == whole);
-        input.canonicalize().is_ok_and(is_same)
-    };
-    match inputs.iter().find(|input| is_in(input)) {
-        None => Ok(()),
-        Some(input) => Err(Error::Unusable {
-            what: match input.is_dir() {
-                true => format!("{} would lie in {}, which is converted", output.display(), input.display()),
-                false => format!("{} is what is converted: it would be overwritten", output.display()),
-            },
-            remedy: "Name another place with --output".into(),
-        }),
-    }
-}
-
 fn warn<'a>(warnings: impl IntoIterator<Item = &'a memory_city_heap::error::Warning>) {
-    for warning in warnings {
-        eprintln!("memory-city: warning: {warning}");
-    }
+    warnings.into_iter().for_each(terminal::warning);
 }
 
-/// As memory trees; what they leave out.
+/// Writes memory trees in JSON. Returns the things that they leave out.
 fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
     let source = with_progress(|progress| {
-        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         // The bar shows times, not what is done for one of them.
         let hidden = progress.hidden();
         let references = |time: usize| source.time_references(time, &hidden);
@@ -152,7 +120,7 @@ fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
     Ok(left_out)
 }
 
-/// As a recording; what that leaves out.
+/// Writes a recording. Returns the things that it leaves out.
 fn recording(args: &ConvertArgs) -> Result<Vec<String>> {
     if are_trees(&args.paths)? {
         return counts(args);
@@ -162,26 +130,26 @@ fn recording(args: &ConvertArgs) -> Result<Vec<String>> {
     if grouped.churn || grouped.difference.is_some() {
         let what = if grouped.churn { "--churn" } else { "--difference" };
         let why = format!("a recording of dumps or a trace holds heap states: {what} is for trees in JSON");
-        Cli::command().error(ErrorKind::ArgumentConflict, why).exit();
+        refuse(ErrorKind::ArgumentConflict, why);
     }
     let write = |progress: &Progress| {
         if wire::are_recordings(&args.paths)? {
             return Ok((wire::join(&args.paths, &args.output, progress)?, Vec::new()));
         }
-        let series = opening::open_series(&args.paths, progress)?;
+        let series = memory_city_formats::open(&args.paths, progress)?;
         let all: Vec<usize> = (0..series.points().len()).collect();
         let saved = wire::save(&*series, &all, &args.output, progress)?;
         Ok((saved, series.warnings()))
     };
     let (saved, warnings) = with_progress(write)?;
     warn(&warnings);
-    eprintln!(
-        "memory-city: {}, {} objects, {} references, {} bytes",
+    terminal::note(format_args!(
+        "{}, {} objects, {} references, {} bytes",
         several(saved.walks as u64, "walk", "walks"),
         saved.objects,
         saved.references,
         saved.bytes
-    );
+    ));
     let mut left_out = saved.left_out;
     if grouped.grouping != AUTO {
         left_out.push(format!("the grouping {}: it holds the objects, and can be opened with any", grouped.grouping));
@@ -192,7 +160,7 @@ fn recording(args: &ConvertArgs) -> Result<Vec<String>> {
 /// Trees as class histograms: leaves are classes, by their names from the top, at the places that allocated where the tree tells them.
 fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
     let (left_out, times) = with_progress(|progress| {
-        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         let timeline = source.timeline();
         let points = timeline.points();
         // A histogram is behind a collection: what was counted when one began has none.
@@ -217,7 +185,13 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
         facts.extend(basis_of(timeline).word().map(|word| (wire::COUNTS_OF, word.to_owned())));
         let mut stream = CountStream::on_file(file, &args.output, &facts)?;
         let leaves: Vec<_> = timeline.nodes().filter(|&node| timeline.is_leaf(node)).collect();
-        let places: Vec<(String, Vec<&str>)> = leaves.iter().map(|&leaf| class_and_frames(timeline, leaf)).collect();
+        let mut places: Vec<(String, Vec<&str>)> = Vec::with_capacity(leaves.len());
+        for (number, &leaf) in leaves.iter().enumerate() {
+            if number % 256 == 0 {
+                progress.check()?;
+            }
+            places.push(class_and_frames(timeline, leaf));
+        }
         for (t, point) in points.iter().enumerate() {
             progress.check()?;
             // Leaves that have one name and place are one.
@@ -274,11 +248,11 @@ fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
         warn(&source.warnings());
         Ok((left_out, points.len()))
     })?;
-    eprintln!("memory-city: {}", several(times as u64, "class histogram", "class histograms"));
+    terminal::note(several(times as u64, "class histogram", "class histograms"));
     Ok(left_out)
 }
 
-/// Of what the amounts of trees are.
+/// The basis of the amounts of trees.
 fn basis_of(timeline: &Timeline) -> CountBasis {
     match timeline.name(NodeId::ROOT) {
         ESTIMATED => CountBasis::Estimates,

@@ -3,7 +3,7 @@
 use memory_city_analysis::group::{self, GroupingError};
 use memory_city_analysis::timeline::AUTO;
 
-/// Takes what [`group::grouping`] knows, and [`AUTO`].
+/// Parses a name or list that [`group::grouping`] knows, or [`AUTO`].
 pub fn grouping(text: &str) -> Result<String, GroupingError> {
     if text != AUTO {
         group::grouping(text)?;
@@ -11,7 +11,7 @@ pub fn grouping(text: &str) -> Result<String, GroupingError> {
     Ok(text.to_owned())
 }
 
-/// What `--help` says: every name there is.
+/// Help text of the argument, with every name there is.
 pub fn help() -> String {
     let mut help = String::from(
         "How objects are grouped: a name, or any list of classifiers, such as 'package>type' or 'rooted(kind)>type'. A \

@@ -1,6 +1,6 @@
-//! Ctrl+C, SIGTERM and SIGHUP (a terminal that closes): the first one cancels the work that runs, which then removes what it has half
-//! written; the second one, or one while nothing runs, ends the program at once. Either way no half-written file is left behind, and the
-//! exit code is [`CODE`], or 143 after SIGTERM, 129 after SIGHUP.
+//! Handling of Ctrl+C, SIGTERM and SIGHUP (a terminal that closes). The first signal cancels the running work, which removes its
+//! half-written files. A second one, or one while nothing runs, ends the program at once. Either way no half-written file is left behind,
+//! and the exit code is [`CODE`], or 143 after SIGTERM, 129 after SIGHUP.
 
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What programs exit with after Ctrl+C: 128 and the number of the signal, as shells expect.
+/// Exit code after Ctrl+C: 128 and the number of the signal, as shells expect.
 const CODE: u8 = 130;
 
 static STATE: Mutex<InterruptState> = Mutex::new(InterruptState { asked: None, since: None, running: None });
@@ -23,7 +23,7 @@ struct InterruptState {
     running: Option<Progress>,
 }
 
-/// Who signals a process and its group, as `timeout` does, is heard twice and means one.
+/// Two signals within this time count as one: `timeout` and others signal a process and its group.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
 
 impl InterruptState {
@@ -37,7 +37,7 @@ fn state() -> MutexGuard<'static, InterruptState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether whoever started this has it live on when the terminal closes, as `nohup` does.
+/// Whether this program was started to live on when the terminal closes, as by `nohup`.
 #[cfg(target_os = "linux")]
 fn ignores_hangup() -> bool {
     memory_city::jvm::process::ignores(std::process::id(), signal_hook::consts::SIGHUP)
@@ -65,7 +65,7 @@ pub fn listen() {
     }
 }
 
-/// Ends what runs, or the program.
+/// Ends the running work, or the program.
 fn end(code: u8) {
     let mut state = state();
     if state.is_again(code) {
@@ -83,7 +83,7 @@ fn end(code: u8) {
     ASKED.notify_all();
 }
 
-/// Ends the program at once. What graphics drivers would do at exit waits for threads that still draw, perhaps for ever.
+/// Ends the program at once. Exit handlers do not run: those of graphics drivers wait for threads that still draw, perhaps for ever.
 fn exit(code: i32) -> ! {
     #[cfg(unix)]
     signal_hook::low_level::exit(code);
@@ -107,15 +107,15 @@ pub fn cancels<T>(progress: &Progress, work: impl FnOnce() -> Result<T>) -> Resu
 }
 
 #[cfg(target_os = "linux")]
-/// As [`cancels`], for work that ends in order by itself when it is asked to: also when it was asked before.
+/// Like [`cancels`], for work that ends in order by itself when it is asked to, also when it was asked before.
 pub fn cancels_as_asked<T>(progress: &Progress, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let _running = Running::of(progress);
     work()
 }
 
 #[cfg(target_os = "linux")]
-/// Ctrl+\ (SIGQUIT) ends this program no more: it is meant for one that runs beside it, in which Java prints its threads. Whatever is
-/// started from here on hears it as if nothing were: it would inherit that a signal is ignored, and does not that one is caught.
+/// Keeps SIGQUIT (Ctrl+\) from ending this program: it is meant for a Java program beside it, which prints its threads. The signal is
+/// caught, not ignored: child processes inherit an ignored signal, but not a caught one, and so react to it as usual.
 pub fn outlive_quit() {
     let quit = signal_hook::consts::SIGQUIT;
     if !memory_city::jvm::process::ignores(std::process::id(), quit)

@@ -2,8 +2,8 @@
 
 use super::{GroupingArgs, interrupt, size, with_progress};
 use clap::Args;
-use memory_city::opening;
-use memory_city_analysis::timeline::title_of;
+use memory_city::terminal;
+use memory_city_analysis::timeline::{Source, title_of};
 use memory_city_heap::error::{Error, Result};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ pub struct ServeArgs {
 /// How to listen for programs that send their trees.
 #[derive(Args, Clone)]
 pub struct Listen {
-    /// Where to listen, HOST:PORT. Beyond this machine clients need a token
+    /// Address to listen at, HOST:PORT. Beyond this machine clients need a token
     #[arg(long = "listen", value_name = "ADDR", default_value = memory_city_live::DEFAULT_ADDRESS)]
     address: String,
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub struct ListenRules {
     /// A file with the token that clients must know (default: made up and printed, when needed)
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Nobody but recordings of this user: for windows that these open
+    /// Accept only recordings of this user: for windows that these open
     #[arg(long, hide = true, conflicts_with = "token_file")]
     only_recordings: bool,
     /// A web page that may connect, as browsers name it: https://example.org
@@ -39,7 +39,7 @@ pub struct ListenRules {
     /// The largest message: 64MB, ...; a number alone counts MB [default: 64 MiB]
     #[arg(long, value_name = "SIZE", value_parser = message_size)]
     max_message: Option<u64>,
-    /// What all sources together may take: 500MB, 2GB, ...; a number alone counts MB [default: half of what is free]
+    /// Memory for all sources together: 500MB, 2GB, ...; a number alone counts MB [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_memory: Option<u64>,
 }
@@ -96,10 +96,10 @@ pub struct PushArgs {
     /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// Where a city listens, HOST:PORT
+    /// Address of the city, HOST:PORT
     #[arg(long, value_name = "ADDR", default_value = memory_city_live::DEFAULT_ADDRESS)]
     to: String,
-    /// What the source is called there (default: the name of the input)
+    /// Name of the source there (default: the name of the input)
     #[arg(long, value_name = "NAME")]
     source: Option<String>,
     /// A file with the token the server wants
@@ -120,9 +120,9 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode> {
     let listen = &args.listen;
     let hub = memory_city_live::Hub::new(listen.rules.limits(), || ());
     let server = memory_city_live::Server::start(hub, &listen.rules.options(&listen.address)?)?;
-    println!("Listening on ws://{}", server.address());
+    terminal::result(format_args!("Listening on ws://{}", server.address()));
     if let Some(token) = server.token().filter(|_| listen.rules.token_file.is_none()) {
-        println!("Token: {token}");
+        terminal::result(format_args!("Token: {token}"));
     }
     let mut before = Vec::new();
     loop {
@@ -134,13 +134,14 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode> {
         }
         let now = server.hub().status();
         for source in now.iter().filter(|s| !before.contains(*s)) {
-            eprintln!("{}: {} times, {} groups, {} clients", source.name, source.times, source.groups, source.clients);
+            let (times, groups, clients) = (source.times, source.groups, source.clients);
+            terminal::status(format_args!("{}: {times} times, {groups} groups, {clients} clients", source.name));
         }
         before = now;
     }
 }
 
-/// Sends what can be opened.
+/// Sends an input to a listening city.
 pub fn push(args: PushArgs) -> Result<ExitCode> {
     let options = memory_city_live::PushOptions {
         address: args.to,
@@ -151,12 +152,10 @@ pub fn push(args: PushArgs) -> Result<ExitCode> {
         ..memory_city_live::PushOptions::default()
     };
     let pushed = with_progress(|progress| {
-        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         memory_city_live::push(&source, &options, progress)
     })?;
-    for warning in &pushed.warnings {
-        eprintln!("memory-city: warning: {warning}");
-    }
-    println!("{} times sent to {} as {}", pushed.times, options.address, options.source);
+    pushed.warnings.iter().for_each(terminal::warning);
+    terminal::result(format_args!("{} times sent to {} as {}", pushed.times, options.address, options.source));
     Ok(ExitCode::SUCCESS)
 }

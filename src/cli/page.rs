@@ -1,21 +1,24 @@
-//! `page`: the city as one HTML file that any browser shows.
+//! The command `page`: the city as one HTML file that any browser shows.
 
-mod told;
+mod message;
 
-use super::output::say;
+use super::output::{paths_read, refuse_inputs, say};
 use super::shape::{ShapeArgs, theme};
-use super::{GroupingArgs, with_progress};
+use super::{GroupingArgs, ReachArgs, with_progress};
 use clap::Args;
 use memory_city::compared::MadeComparison;
 use memory_city::opening;
+use memory_city::readers::readers_compared;
 use memory_city::saved_view::{self, PartKey, SavedView};
+use memory_city::terminal;
 use memory_city_analysis::group;
-use memory_city_analysis::group::domain::{self, DomainPackages};
-use memory_city_analysis::timeline::{AUTO, ClosureMetric, Timeline, title_of, worded};
+use memory_city_analysis::group::domain::DomainPackages;
+use memory_city_analysis::timeline::{AUTO, ClosureMetric, Source, Timeline, title_of, worded};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::printable::line_text;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::unfinished::write_whole;
+use memory_city_heap::unfinished::write_whole_for;
 use memory_city_views::city::{Appearance, CityPart, CityPlan, CityTheme};
 use memory_city_views::page::{Page, PageFinding, PageFold, PageStart, PageWords, thinned_with};
 use std::io::Write;
@@ -24,23 +27,24 @@ use std::process::ExitCode;
 
 #[derive(Args)]
 pub struct PageArgs {
-    /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them, ordered by time; or a view
-    /// file: its data, grouping and shape, the part of the heap or the comparison that it shows, beginning at its time with what is
-    /// selected
+    /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them, ordered by time; or a view file: its
+    /// data, grouping, shape, selection, and the part of the heap or the comparison that it shows, beginning at its time
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// The HTML file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// What stands above the city (default: the name of the input)
+    /// Title above the city (default: the name of the input)
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     /// Dark or light [default: dark, or as in the view file]
     #[arg(long, value_name = "NAME", value_parser = theme)]
     theme: Option<CityTheme>,
-    /// At most so many points in time, at equal distances, the base among them; the page says how many there were
+    /// Most points in time, at equal distances, the base among them; the page says how many there were
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
     times: u32,
+    #[command(flatten)]
+    reach: ReachArgs,
     #[command(flatten)]
     grouped: GroupingArgs,
     #[command(flatten)]
@@ -48,16 +52,16 @@ pub struct PageArgs {
 }
 
 impl PageArgs {
-    /// What the view file says, where that is what is given and the command line says nothing else.
+    /// Reads the view file, if the input is one. Arguments of the command line take precedence over it.
     fn take_view(&mut self) -> Result<Option<SavedView>> {
         let view = match &self.paths[..] {
-            [path] if saved_view::is_one(path) => SavedView::read(path)?,
+            [path] if saved_view::is_one(path) => SavedView::read(path)?.within(self.reach.of_views())?,
             _ => return Ok(None),
         };
         let given = DomainPackages::clone(group::registry().domain());
         view.make_known(&self.paths[0])?;
         if given.chosen_here().is_some() {
-            domain::set_packages(given);
+            group::set_packages(given);
         }
         self.paths.clone_from(&view.data);
         if self.grouped.grouping == AUTO {
@@ -76,26 +80,29 @@ impl PageArgs {
 
 /// Writes it.
 pub fn page(mut args: PageArgs) -> Result<ExitCode> {
+    refuse_inputs(&args.paths, &args.output, "--output", false)?;
     let view = args.take_view()?;
+    let compare = view.as_ref().and_then(|view| view.compare.as_ref());
+    refuse_inputs(&paths_read(&args.paths, compare, &args.grouped.named()), &args.output, "--output", false)?;
     say(with_progress(|progress| write(&mut args, view.as_ref(), progress))?);
-    println!("{}", args.output.display());
+    terminal::result(args.output.display());
     Ok(ExitCode::SUCCESS)
 }
 
 fn write(args: &mut PageArgs, view: Option<&SavedView>, progress: &Progress) -> Result<Vec<String>> {
     let (grouping, options) = (args.grouped.named(), args.grouped.options());
-    let opened = opening::open(&args.paths, &grouping, options, progress)?;
+    let opened = Source::open(&args.paths, &grouping, options, progress)?;
     let title = title_of(&args.paths);
     let wish = view.and_then(|view| view.compare.as_ref());
     let (mut source, mut title, compared) = match wish {
         Some(wish) => {
             let made = MadeComparison::of((&title, &opened), wish, None, (&grouping, options), progress)?;
-            let told = told::what_differs(&made, wish, (&title, &opened));
+            let told = message::what_differs(&made, wish, (&title, &opened));
             (made.trees, made.title, Some(told))
         }
         None => (opened, title, None),
     };
-    title = args.title.clone().unwrap_or(title);
+    title = line_text(args.title.as_ref().unwrap_or(&title));
     // What the command has to say as well, and the page itself.
     let mut told = Vec::new();
     if compared.is_some() {
@@ -127,7 +134,7 @@ fn write(args: &mut PageArgs, view: Option<&SavedView>, progress: &Progress) -> 
     let finding = match compared {
         Some(told) => told,
         None if args.grouped.churn => PageFinding::default(),
-        None => told::what_leaks(&source, config.metric, progress)?,
+        None => message::what_leaks(&source, config.metric, progress)?,
     };
     let part = view.map_or(&[][..], |view| &view.parts);
     let shown = PartKey::last_in(part, timeline);
@@ -177,12 +184,14 @@ fn write(args: &mut PageArgs, view: Option<&SavedView>, progress: &Progress) -> 
     let theme = args.theme.unwrap_or_default();
     let page = Page { plan: &plan, appearance: &appearance, timeline, times: &times, theme, start, words: &words };
     let html = page.html(progress)?;
-    write_whole(&args.output, |mut file| file.write_all(html.as_bytes()).map_err(|e| Error::io(&args.output, e)))?;
+    write_whole_for(&args.output, readers_compared(&args.paths, wish)?, |mut file| {
+        file.write_all(html.as_bytes()).map_err(|e| Error::io(&args.output, e))
+    })?;
     Ok(told)
 }
 
-/// Which part of the heap is shown, of a view that shows one: the last of some parts that the data has. `told` hears where it is not the
-/// one that was seen.
+/// The part of the heap that a view shows, as text; `None` when it shows the whole. Of nested parts, the last one that the data has.
+/// `told` gets a message when that is not the part that was saved.
 fn part_text(
     parts: &[PartKey],
     shown: Option<CityPart>,

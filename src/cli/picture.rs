@@ -1,12 +1,13 @@
-//! `open`, and how what is drawn looks, in a window as without one.
+//! Arguments of `open` and of the look of pictures, with a window or without one.
 
-use super::GroupingArgs;
 use super::live::ListenRules;
 use super::shape::{ShapeArgs, theme};
+use super::{GroupingArgs, ReachArgs};
 use clap::Args;
+use memory_city::saved_view::ViewReach;
 use memory_city::viewer::comparison::CompareWish;
-use memory_city::viewer::kept_settings;
 use memory_city::viewer::live::ListenOptions;
+use memory_city::viewer::saved_settings;
 use memory_city::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
 use memory_city_analysis::timeline::AUTO;
 use memory_city_heap::error::{Error, Result};
@@ -15,14 +16,15 @@ use memory_city_views::city::{MOST_CONES, ReferenceShape};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What is beside the input.
+/// The second run, beside the input.
 #[derive(Args)]
 pub(super) struct BesideArgs {
     /// A second run to compare with: after a fix, or of another version
     #[arg(long, value_name = "RUN", value_hint = clap::ValueHint::AnyPath, conflicts_with_all = ["churn", "difference"])]
     compare: Option<PathBuf>,
-    /// What both runs are aligned by, as in `compare` [default: objects allocated where both know it, else time]
-    #[arg(long, value_name = "BY", value_parser = ["time", "gcs", "allocated", "end"], requires = "compare")]
+    /// How both runs are aligned, as in `compare` [default: objects allocated where both know it, order of dumps that were taken one by
+    /// one, else time]
+    #[arg(long, value_name = "BY", value_parser = ["order", "time", "gcs", "allocated", "end"], requires = "compare")]
     align: Option<String>,
     /// How far from the start they are compared, as in `compare` [default: as far as the shorter run goes]
     #[arg(long, value_name = "N", requires = "compare")]
@@ -48,6 +50,8 @@ pub struct OpenArgs {
     #[command(flatten)]
     rules: ListenRules,
     #[command(flatten)]
+    reach: ReachArgs,
+    #[command(flatten)]
     beside: BesideArgs,
     #[command(flatten)]
     look: LookArgs,
@@ -69,13 +73,13 @@ pub struct LookArgs {
     /// How references run: arcs over the roofs, straight cones as in the paper, or arcs bundled by district [default: arcs]
     #[arg(long, value_name = "SHAPE", value_parser = reference_shape)]
     references: Option<ReferenceShape>,
-    /// At most so many references in each direction, the strongest [default: 24]
+    /// Most references in each direction, the strongest first [default: 24]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_CONES as i64))]
     reference_count: Option<u16>,
     /// No names in the city
     #[arg(long)]
     no_labels: bool,
-    /// At most so many names [default: 40, more in a large picture]
+    /// Most names [default: 40, more in a large picture]
     #[arg(long, value_name = "N", value_parser = name_count)]
     names: Option<usize>,
     /// Size of the names in percent [default: 100]
@@ -90,7 +94,7 @@ pub struct LookArgs {
     /// Dark or light surroundings [default: dark]
     #[arg(long, value_name = "NAME", value_parser = theme)]
     theme: Option<CityTheme>,
-    /// So many times beside each other, from one camera: at equal distances, within the window if there is one
+    /// Number of times beside each other, from one camera: at equal distances, within the window if there is one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=64))]
     multiples: Option<u8>,
     /// Divides the ground for these points in time alone, first and last, counted from 1
@@ -108,7 +112,7 @@ fn times(text: &str) -> std::result::Result<(usize, usize), String> {
 }
 
 impl LookArgs {
-    /// What was given, over `base`.
+    /// The settings `base` with the given arguments over them.
     pub fn settings(&self, base: Settings) -> Settings {
         let grouped = self.grouped.options();
         let mut settings = Settings {
@@ -190,7 +194,7 @@ fn name_size(text: &str) -> std::result::Result<f32, String> {
 
 /// Opens the window with the bundled sample city.
 pub fn open_sample() -> Result<ExitCode> {
-    window(Vec::new(), kept_settings::load(), None, None)
+    window((Vec::new(), ViewReach::OwnFolder), saved_settings::load(), None, None)
 }
 
 /// Opens the window.
@@ -202,11 +206,16 @@ pub fn open(args: OpenArgs) -> Result<ExitCode> {
     if let Some(CompareWish::Run { data, .. }) = &compare {
         data.iter().try_for_each(|path| std::fs::metadata(path).map(|_| ()).map_err(|e| Error::io(path, e)))?;
     }
-    window(args.paths, args.look.settings(kept_settings::load()), listen.transpose()?, compare)
+    window(
+        (args.paths, args.reach.of_views()),
+        args.look.settings(saved_settings::load()),
+        listen.transpose()?,
+        compare,
+    )
 }
 
 fn window(
-    paths: Vec<PathBuf>,
+    (paths, reach): (Vec<PathBuf>, ViewReach),
     settings: Settings,
     listen: Option<ListenOptions>,
     compare: Option<CompareWish>,
@@ -222,7 +231,7 @@ fn window(
             remedy: "Render pictures with `memory-city render PATH -o city.png`, or run under xvfb-run".into(),
         });
     }
-    let exit = memory_city::viewer::app::run(paths, settings, listen, compare);
+    let exit = memory_city::viewer::app::run((paths, reach), settings, listen, compare);
     Ok(match exit {
         bevy_exit if bevy_exit.is_success() => ExitCode::SUCCESS,
         _ => ExitCode::from(1),

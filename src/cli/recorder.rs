@@ -1,15 +1,17 @@
-//! Commands that record programs: `record`, `attach`, `watch`, `jvms`. What they share: where the recorder's library is, how a
-//! recording is followed from outside, what is said about it.
+//! Commands that record programs: `record`, `attach`, `watch`, `jvms`, `finish`. This file holds their common part: the plan of a
+//! recording and its options for the recorder.
 
+mod archives;
 pub mod attach;
+pub mod finish;
 pub mod jvms;
 mod launched;
 mod library;
 mod live;
+mod messages;
 pub mod record;
 mod session;
 pub mod watch;
-mod words;
 
 use self::session::RecordingSession;
 use super::size;
@@ -25,13 +27,13 @@ use std::time::Duration;
 /// Objects that are followed where every allocation is recorded; a weak reference each.
 const MOST_FOLLOWED: u32 = 1 << 20;
 
-/// What a trace, or a file of class histograms, may take where nobody says otherwise.
+/// Default size limit of a trace, or of a file of class histograms.
 const DEFAULT_MAX_SIZE: &str = "1GB";
 
-/// So many objects keep their identity at most; where there are more, samples do.
+/// Most objects with an identity of their own; in larger heaps only samples have one.
 const MOST_NUMBERED: u32 = 2_000_000;
 
-/// What keeps its identity from walk to walk.
+/// Objects that keep their identity from walk to walk.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum IdentityOf {
     Samples,
@@ -44,10 +46,10 @@ pub struct RecordingArgs {
     /// The folder of the trace (default: the program's name and the time)
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// What the recorder may do in the program's threads to take samples: percent of one core. What the VM does comes on top
+    /// Most time the recorder spends on samples in the program's threads: percent of one core. The VM's own cost comes on top
     #[arg(long, value_name = "PERCENT", default_value_t = DEFAULT_BUDGET, value_parser = percent)]
     budget: f64,
-    /// One sample in so many bytes instead, whatever that costs: 512KB, ...; a number alone counts bytes
+    /// Take one sample in so many bytes instead, whatever that costs: 512KB, ...; a number alone counts bytes
     #[arg(long, value_name = "SIZE", conflicts_with_all = ["budget", "every_allocation"], value_parser = interval)]
     interval: Option<u32>,
     /// Every allocation: for small programs and tests, up to 180 times slower
@@ -59,7 +61,7 @@ pub struct RecordingArgs {
     /// The share of the time that the program may stand still for walks and class histograms, percent
     #[arg(long, value_name = "PERCENT", default_value_t = DEFAULT_WALK_SHARE, value_parser = share)]
     walk_share: f64,
-    /// What keeps its identity from walk to walk: `samples`, or `all` objects, up to two million
+    /// Objects that keep their identity from walk to walk: `samples`, or `all` objects, up to two million
     #[arg(long, value_name = "WHAT", default_value = "samples", conflicts_with = "no_walks")]
     identity: IdentityOf,
     /// No walks, and no class histograms unless --histogram-every says when: allocation sites only
@@ -96,7 +98,7 @@ fn packages(text: &str) -> std::result::Result<String, String> {
     DomainPackages::parse(text).map(|_| text.to_owned())
 }
 
-/// What the recording process goes by.
+/// Parameters of the recording process.
 #[derive(Clone, Copy)]
 struct RecordingPlan {
     /// How large the trace may become, bytes.
@@ -108,24 +110,24 @@ struct RecordingPlan {
 }
 
 impl RecordingPlan {
-    /// Samples with what else the program writes, and walks where there are any.
+    /// Number of streams: the samples with the program's other records, and the walks, if there are any.
     fn streams(&self) -> u64 {
         if self.takes_walks { 2 } else { 1 }
     }
 
-    /// What each of the streams may take.
+    /// Most bytes of each stream.
     fn most_bytes(&self) -> u64 {
         self.max_size / self.streams()
     }
 
-    /// The least size of a trace, bytes, with which each of the streams may take so many bytes.
+    /// The least size limit of a trace, bytes, that gives each stream so many bytes.
     fn size_for(&self, bytes: u64) -> u64 {
         bytes.saturating_mul(self.streams())
     }
 }
 
 impl RecordingArgs {
-    /// What the recorder is told.
+    /// Options for the recorder inside the program.
     fn options(&self, folder: &Path) -> AgentOptions {
         AgentOptions {
             folder: folder.to_owned(),
@@ -165,8 +167,8 @@ impl RecordingArgs {
         self.with_city(session, folder, name)
     }
 
-    /// The recording process's side of a recording that `program` has begun by itself. `None` where another process has it, or nobody wants
-    /// its walks.
+    /// The recording process's side of a recording that `program` has begun by itself. `None` if another process has it, or it has no
+    /// walks to take.
     fn joined(&self, folder: &Path, name: &str, program: u32) -> Option<Result<RecordingSession>> {
         let plan = RecordingPlan { walks: None, ..self.plan() };
         let session = Some(plan)
@@ -190,7 +192,7 @@ impl RecordingArgs {
         Ok(session)
     }
 
-    /// What the recording process goes by.
+    /// The parameters of the recording process.
     fn plan(&self) -> RecordingPlan {
         let walks = (!self.no_walks).then_some((self.walk_every, self.walk_share));
         RecordingPlan { max_size: self.max_size, takes_walks: !self.no_walks, walks }
@@ -247,7 +249,7 @@ fn duration(text: &str) -> std::result::Result<Duration, String> {
     }
 }
 
-/// As [`duration`], or `off`, which is no time at all.
+/// Parses a [`duration`], or `off` as a duration of zero.
 fn histogram_every(text: &str) -> std::result::Result<Duration, String> {
     if text.trim() == "off" { Ok(Duration::ZERO) } else { duration(text).map_err(|why| format!("{why}; or off")) }
 }
@@ -278,7 +280,7 @@ mod tests {
             format!("| `--walk-share PERCENT` | {both} | {DEFAULT_WALK_SHARE} |"),
             format!(
                 "| `--histogram-every TIME` | {both} | {} |",
-                words::time_text(Duration::from_millis(default.histograms))
+                messages::time_text(Duration::from_millis(default.histograms))
             ),
             format!("| `--max-size SIZE` | {both} | {DEFAULT_MAX_SIZE} |"),
             format!("| `--max-size SIZE` | `watch` | {DEFAULT_MAX_SIZE} |"),

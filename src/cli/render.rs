@@ -1,9 +1,12 @@
-//! `render`: a picture, a table, a 3D scene or a film without a window.
+//! The command `render`: a picture, a table, a 3D scene or a film without a window.
 
+use super::output::{paths_read, refuse_inputs};
 use super::picture::{BesideArgs, LookArgs};
-use super::{Cli, with_progress};
+use super::{ReachArgs, refuse, with_progress};
+use clap::Args;
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory};
+use memory_city::saved_view::ViewReach;
+use memory_city::terminal;
 use memory_city::viewer::capture::{self, CameraView, PictureExtras, Shot};
 use memory_city::viewer::film::{Film, film};
 use memory_city::viewer::settings::Settings;
@@ -11,7 +14,7 @@ use memory_city::viewer::trend_settings::SIZES_AT;
 use memory_city::viewer::view_file::ViewFile;
 use memory_city::viewer::views;
 use memory_city_analysis::group;
-use memory_city_analysis::group::domain::{self, DomainPackages};
+use memory_city_analysis::group::domain::DomainPackages;
 use memory_city_analysis::timeline::{AUTO, ClosureMetric};
 use memory_city_heap::error::Result;
 use memory_city_views::city::camera::CameraPose;
@@ -23,8 +26,7 @@ pub struct RenderArgs {
     /// Dumps, a trace, a recording, or memory trees in JSON (plain, .gz, .zst), or folders of them, ordered by time; or a view file
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// What to write: a picture where the name ends in .png, what the view shows as a table where it ends in .csv, the city as a 3D
-    /// scene (glTF) where it ends in .glb
+    /// File to write: a picture for a name that ends in .png, the table of the view for .csv, the city as a 3D scene (glTF) for .glb
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Point in time, counted from 1 (default: the last)
@@ -34,11 +36,12 @@ pub struct RenderArgs {
     /// [default: 1600x900, or as in the view file]
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<(u32, u32)>,
-    /// Group to select, by key (`Heap#java.util#HashMap`) or name; shows its reference cones. Given again, selects one more
+    /// Group to select, by key (`Heap#java.util#HashMap`) or name, with its references; may be given again
     #[arg(long, value_name = "KEY")]
     select: Vec<String>,
-    /// home, bird, focus, or a pose as JSON: {"eye":[x,y,z],"yaw":0.3,"pitch":-0.5}
-    /// [default: home, or as in the view file]
+    /// home, bird, focus, or a pose as JSON [default: home, or as in the view file]
+    ///
+    /// A pose is such as {"eye":[x,y,z],"yaw":0.3,"pitch":-0.5}.
     #[arg(long, value_name = "NAME|JSON", value_parser = view)]
     camera: Option<CameraView>,
     /// Another view than the city
@@ -62,8 +65,9 @@ pub struct RenderArgs {
     /// Light what would be freed without a reference, field or root, as `analyse cut` takes it; needs --select
     #[arg(long, value_name = "WHAT", requires = "select")]
     cut: Option<String>,
-    /// Every point in time and the steps between: an animated PNG, which browsers play, where FILE ends in .png or .apng, else a
-    /// folder FILE of numbered pictures
+    /// Every point in time and the steps between: an animated PNG, or a folder of pictures
+    ///
+    /// Where FILE ends in .png or .apng, it is an animated PNG, which browsers play; else a folder of numbered pictures.
     #[arg(long, conflicts_with = "time")]
     pub(super) film: bool,
     /// Pictures between two points in time
@@ -76,13 +80,15 @@ pub struct RenderArgs {
     #[arg(long, value_name = "K", requires = "film", value_parser = clap::value_parser!(u32).range(1..))]
     to: Option<u32>,
     #[command(flatten)]
+    reach: ReachArgs,
+    #[command(flatten)]
     beside: BesideArgs,
     #[command(flatten)]
     look: LookArgs,
 }
 
 fn view_names() -> clap::builder::PossibleValuesParser {
-    views::pictures().iter().map(|picture| picture.name).collect::<Vec<_>>().into()
+    views::all().pictures().map(|(_, picture)| picture.name).collect::<Vec<_>>().into()
 }
 
 fn sizes_at(text: &str) -> std::result::Result<usize, String> {
@@ -91,8 +97,8 @@ fn sizes_at(text: &str) -> std::result::Result<usize, String> {
     right.ok_or_else(|| format!("expected a number from {least} to {most}"))
 }
 
-/// What a picture of trends alone needs: sizes that cost a look at the heap are found for its charts, at some points in time, not for a city
-/// that nobody sees, at all.
+/// Settings for a picture of trends alone: sizes that cost a look at the heap are found only for its charts, at some points in time. The
+/// city, which does not appear, needs none.
 fn of_trends(settings: &mut Settings, metric: Option<&str>, times: Option<usize>) {
     settings.trends.sizes_at = times.unwrap_or(settings.trends.sizes_at);
     let found = metric.and_then(|id| ClosureMetric::of(id).ok()).filter(|of| ClosureMetric::CLOSURES.contains(of));
@@ -104,7 +110,7 @@ fn of_trends(settings: &mut Settings, metric: Option<&str>, times: Option<usize>
     }
 }
 
-/// Larger pictures exceed what GPUs guarantee to draw into.
+/// Largest width and height of a picture: GPUs guarantee no more.
 const MOST_PIXELS: u32 = 8192;
 
 fn size(text: &str) -> std::result::Result<(u32, u32), String> {
@@ -126,10 +132,10 @@ fn view(text: &str) -> std::result::Result<CameraView, String> {
     }
 }
 
-/// The view file, where that is what is given.
-fn one_view(paths: &[PathBuf]) -> Result<Option<ViewFile>> {
+/// The view file, if the input is one.
+fn one_view(paths: &[PathBuf], reach: ViewReach) -> Result<Option<ViewFile>> {
     match paths {
-        [path] if ViewFile::is_one(path) => ViewFile::read(path).map(Some),
+        [path] if ViewFile::is_one(path) => ViewFile::read(path)?.within(reach).map(Some),
         _ => Ok(None),
     }
 }
@@ -142,15 +148,16 @@ fn of_camera(view: &ViewFile) -> CameraView {
 pub fn render(args: RenderArgs) -> Result<ExitCode> {
     let kind = match RenderedKind::of(&args.output, args.film) {
         Ok(kind) => kind,
-        Err(why) => Cli::command().error(ErrorKind::ValueValidation, why).exit(),
+        Err(why) => refuse(ErrorKind::ValueValidation, why),
     };
-    let view = one_view(&args.paths)?;
+    refuse_inputs(&args.paths, &args.output, "--output", false)?;
+    let view = one_view(&args.paths, args.reach.of_views())?;
     if let Some(view) = &view {
         let given = DomainPackages::clone(group::registry().domain());
         view.make_known(&args.paths[0])?;
         // What the command line says holds.
         if given.chosen_here().is_some() {
-            domain::set_packages(given);
+            group::set_packages(given);
         }
     }
     let paths = view.as_ref().map_or(args.paths, |view| view.data.clone());
@@ -165,6 +172,8 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         settings.gc_starts |= of_view.gc_starts;
     }
     let compare = args.beside.wish().or_else(|| view.as_ref().and_then(|view| view.compare.clone()));
+    let read = paths_read(&paths, compare.as_ref(), &settings.grouping);
+    refuse_inputs(&read, &args.output, "--output", false)?;
     if compare.is_some() && settings.base.is_none() {
         settings.compare_with(Some(0));
     }
@@ -184,10 +193,7 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         view: args.camera.or(view.as_ref().map(of_camera)).unwrap_or(CameraView::Home),
         settings,
         panels: args.panels,
-        of_view: views::pictures()
-            .into_iter()
-            .map(|picture| picture.name)
-            .find(|name| args.view.as_deref() == Some(*name)),
+        of_view: args.view.as_deref().and_then(|name| views::all().picture(name)).map(|(_, picture)| picture.name),
         paths: args.to_roots,
         cut: args.cut.clone(),
         with: PictureExtras {
@@ -213,11 +219,11 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
             tracing::info!("drawn by {adapter}");
         }
     }
-    println!("{}", args.output.display());
+    terminal::result(args.output.display());
     Ok(ExitCode::SUCCESS)
 }
 
-/// What `render` writes, by the name of the file.
+/// Kind of output of `render`, by the name of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RenderedKind {
     Picture,
@@ -227,7 +233,7 @@ enum RenderedKind {
 }
 
 impl RenderedKind {
-    /// A name that promises something else than what would be in the file is refused.
+    /// A name that does not fit the content of the file is refused.
     fn of(output: &Path, film: bool) -> std::result::Result<RenderedKind, String> {
         let end = output.extension().map(|end| end.to_string_lossy().to_lowercase());
         match (end.as_deref(), film) {
@@ -251,7 +257,7 @@ const OTHERS: [&str; 14] =
 mod tests {
     use super::*;
 
-    /// What is in a file is what its name says.
+    /// The content of a file follows from its name.
     #[test]
     fn names_of_files_say_what_is_written() {
         let of = |name: &str, film| RenderedKind::of(Path::new(name), film).ok();

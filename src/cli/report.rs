@@ -1,9 +1,9 @@
-//! `report`: how the heap grew, and why; with `--tree`, all of the memory tree as a table.
+//! The command `report`: how the heap grew, and why; with `--tree`, all of the memory tree as a table.
 
-use super::output::{OutputArgs, OutputFormat, Window, print, say, say_left_out};
+use super::output::{OutputArgs, OutputFormat, Window, say, say_left_out};
 use super::{GroupingArgs, with_progress};
 use clap::Args;
-use memory_city::opening;
+use memory_city::terminal::print;
 use memory_city_analysis::analyses::report::{self, ReportOptions, TreeReport};
 use memory_city_analysis::analyses::{TimeWindow, count_text, metric_of};
 use memory_city_analysis::table::{Arrangement, Filter, TableRows, TableShape, TableView, TreeTable};
@@ -11,6 +11,7 @@ use memory_city_analysis::tabular::write_csv;
 use memory_city_analysis::timeline::{ClosureMetric, Source};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::printable::EscapeForm;
 use memory_city_heap::progress::Progress;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,11 +25,14 @@ pub struct ReportArgs {
     #[command(flatten)]
     output: OutputArgs,
     /// How many of the strongest growing groups are listed
-    #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "tree")]
+    #[arg(long, value_name = "N", default_value_t = 10, conflicts_with_all = ["tree", "all"])]
     top: usize,
-    /// What growth is measured in: objects, bytes, or a further metric of the input
+    /// Metric of growth: objects, bytes, or a further metric of the input
     #[arg(long, value_name = "NAME", default_value = "bytes")]
     metric: String,
+    /// Also who refers to each group that grows, and the chain of its owners
+    #[arg(long, conflicts_with = "tree")]
+    full: bool,
     #[command(flatten)]
     closures: ClosureArgs,
     #[command(flatten)]
@@ -39,11 +43,12 @@ pub struct ReportArgs {
     tree: TreeArgs,
 }
 
-/// What is found of each group beside what it holds.
+/// Metrics to compute for each group beside its own size.
 #[derive(Args)]
 struct ClosureArgs {
-    /// Find for each group what would be freed if all of it were (retained, retained-objects) and all that it reaches
-    /// (deep, deep-objects), and how many objects refer to it (referrers): columns of the tree, and metrics like any other. Needs references and GC roots
+    /// Find for each group: the bytes and objects that freeing all of it would free (retained, retained-objects), everything it reaches
+    /// (deep, deep-objects), and the number of objects that refer to it (referrers). Columns of the tree, and metrics like any other.
+    /// Needs references and GC roots
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = ClosureMetric::of)]
     metrics: Vec<ClosureMetric>,
     /// For these metrics, soft references do not keep what they refer to, as if memory were short
@@ -103,9 +108,17 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
         return print_tree(&args);
     }
     let window = (args.window.from, args.window.to);
-    let options = ReportOptions { top: args.top, metric: args.metric, window };
+    let options = ReportOptions {
+        top: args.top,
+        metric: args.metric,
+        window,
+        full: args.full,
+        groups_only: !args.full && args.output.format == OutputFormat::Text,
+        all: args.output.all,
+    };
     let report = with_progress(|progress| {
-        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        progress.lead_to(report::OPENED);
+        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         let source = args.closures.add_to(source, &options.metric, progress)?;
         report::report(&source, &options, progress)
     })?;
@@ -113,7 +126,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What there is to print of a tree.
+/// Options for printing a tree.
 struct TreeOptions {
     source: Source,
     table: TreeTable,
@@ -123,7 +136,7 @@ struct TreeOptions {
 
 impl TreeOptions {
     fn make(args: &ReportArgs, progress: &Progress) -> Result<TreeOptions> {
-        let source = opening::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
         let source = args.closures.add_to(source, &args.metric, progress)?;
         let timeline = source.timeline();
         if timeline.times() == 0 {
@@ -161,12 +174,19 @@ fn print_tree(args: &ReportArgs) -> Result<ExitCode> {
     arguments.extend(args.tree.sort.iter().map(|sort| ("sort", sort.clone())));
     arguments.extend(arrangement.filter.iter().map(|filter| ("where", filter.to_string())));
     arguments.extend(args.tree.depth.iter().map(|depth| ("depth", depth.to_string())));
-    let report = TreeReport { source: &source, window: table.window(), arguments, rows: &rows, notes };
+    let report = TreeReport {
+        source: &source,
+        window: table.window(),
+        arguments,
+        rows: &rows,
+        notes,
+        text_rows: args.output.text_rows(None),
+    };
     match args.output.format {
-        OutputFormat::Text => print(|out| report.write_text(out, progress))?,
-        OutputFormat::Json => print(|out| report.write_json(out))?,
+        OutputFormat::Text => print(EscapeForm::Text, |out| report.write_text(out, progress))?,
+        OutputFormat::Json => print(EscapeForm::Json, |out| report.write_json(out))?,
         OutputFormat::Csv => {
-            print(|out| write_csv(&rows, out, progress))?;
+            print(EscapeForm::Text, |out| write_csv(&rows, args.output.csv_texts(), out, progress))?;
             say_left_out(&rows);
             say(&report.notes);
             say(report.sampled());
@@ -178,8 +198,9 @@ fn print_tree(args: &ReportArgs) -> Result<ExitCode> {
 
 fn arrangement(args: &TreeArgs, table: &TreeTable) -> Result<Arrangement> {
     let asked = args.filter.as_ref().map(|text| {
-        table.filter(text).map_err(|error| Error::Unusable {
-            what: format!("The filter cannot be understood:\n  {}", error.pointing(text).replace('\n', "\n  ")),
+        table.filter(text).map_err(|error| Error::Shown {
+            what: "The filter cannot be understood".into(),
+            lines: error.pointing(text).lines().map(str::to_owned).collect(),
             remedy: "Filters look like: bytes > 1MB and (growth > 20% or name ~ \"HashMap\")".into(),
         })
     });

@@ -1,21 +1,22 @@
-//! What people made themselves: classifiers of the configuration folder and of the command line, and groupings that they
-//! saved.
+//! Classifiers, groupings and descriptions of data structures that people made themselves: files of the configuration folder and of the
+//! command line, and saved groupings.
 //!
-//! They are read before the command line is: `--grouping` may name them.
+//! They are read before the command line is parsed: `--grouping` may name them.
 
 use memory_city::config;
 use memory_city_analysis::group;
-use memory_city_analysis::group::domain::{self, DomainPackages};
+use memory_city_analysis::group::domain::DomainPackages;
 use memory_city_analysis::group::saved::SavedGroupings;
 use memory_city_analysis::group::script::{self, ClassifierScript};
+use memory_city_analysis::structures;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Reads what `--classifier` and `--packages` say, wherever they stand, and what the folder holds: classifiers, saved
-/// groupings. What is wrong in the folder is returned as warnings: it concerns whoever uses it.
+/// Reads `--classifier`, `--structures` and `--packages`, anywhere in the arguments, and the folder's classifiers, descriptions of data
+/// structures and saved groupings. Errors in the folder are returned as warnings: they matter only to commands that use the faulty file.
 ///
 /// # Errors
-/// When an argument names no classifier or no packages; for people.
+/// When an argument names no classifier, no descriptions or no packages; for people.
 pub fn before_parsing(arguments: &[OsString]) -> Result<Vec<String>, String> {
     let mut warnings = Vec::new();
     for script in config::classifiers().map(|folder| script::in_folder(&folder)).unwrap_or_default() {
@@ -27,9 +28,19 @@ pub fn before_parsing(arguments: &[OsString]) -> Result<Vec<String>, String> {
         let script = ClassifierScript::read(path).map_err(|e| format!("--classifier: {e}"))?;
         define(script, path).map_err(|e| format!("--classifier: {e}"))?;
     }
+    for file in config::structures().map(|folder| structures::in_folder(&folder)).unwrap_or_default() {
+        match file {
+            Ok(file) => structures::add(file),
+            Err(error) => warnings.push(error.to_string()),
+        }
+    }
+    for file in values(arguments, "--structures") {
+        let file = structures::read(Path::new(&file)).map_err(|e| format!("--structures: {e}"))?;
+        structures::add(file);
+    }
     for packages in values(arguments, "--packages") {
         let packages = packages.to_string_lossy();
-        domain::set_packages(DomainPackages::parse(&packages).map_err(|e| format!("--packages: {e}"))?);
+        group::set_packages(DomainPackages::parse(&packages).map_err(|e| format!("--packages: {e}"))?);
     }
     // They may be made of all of these.
     if let Some(path) = config::groupings() {

@@ -1,4 +1,4 @@
-//! How a city is shaped and coloured, as arguments: of the window, of pictures and of pages.
+//! Arguments for the shape and colours of a city: of the window, of pictures and of pages.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
@@ -9,11 +9,12 @@ use memory_city_views::city::height::HeightCurve;
 use memory_city_views::city::{AreaMode, CityConfig, CityTheme, Look, colour, height};
 use serde_json::{Map, Value};
 
-/// What is not given stays as it is: as it was kept, or the default.
+/// A missing argument leaves the kept setting, or the default.
 #[derive(Args)]
 pub struct ShapeArgs {
-    /// What areas and growth are measured in, and colours and heights where nothing else is said: objects, bytes, a further
-    /// metric of the input, or what is found for it: retained, retained-objects, deep, deep-objects, referrers [default: bytes]
+    /// Metric of areas, growth, colours and heights: objects, bytes, retained, deep, ... [default: bytes]
+    ///
+    /// Also retained-objects, deep-objects, referrers, and further metrics of the input. Colours and heights may have one of their own.
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
     /// Areas proportional to the value, or to its square root [default: sqrt]
@@ -28,19 +29,19 @@ pub struct ShapeArgs {
     /// Opacity of all other buildings, percent [default: 40]
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub opacity: Option<u8>,
-    /// What colours tell [default: growth]
+    /// Meaning of colours [default: growth]
     #[arg(long, value_name = "NAME", value_parser = modes())]
     colour: Option<String>,
-    /// What colours are measured in, as --metric; areas stay as they are
+    /// Metric of colours, as --metric; areas stay as they are
     #[arg(long, value_name = "NAME")]
     pub colour_metric: Option<String>,
     /// No colours: the same as --colour none
     #[arg(long)]
     no_colour: bool,
-    /// What heights tell [default: base]
+    /// Meaning of heights [default: base]
     #[arg(long, value_name = "NAME", value_parser = rules())]
     height: Option<String>,
-    /// What heights are measured in, as --metric; areas stay as they are. Without --height: its amount
+    /// Metric of heights, as --metric; areas stay as they are. Without --height: its amount
     #[arg(long, value_name = "NAME")]
     pub height_metric: Option<String>,
     /// How amounts become heights; heights that tell of none (--height base) tell of the amount then
@@ -105,7 +106,7 @@ impl ShapeArgs {
         self.no_colour.then(|| "none".to_owned()).or_else(|| self.colour.clone()).or_else(of_base)
     }
 
-    /// The height rule, where one was given or follows from what was.
+    /// The height rule, if it was given or follows from other arguments.
     pub fn height(&self) -> Option<String> {
         self.height.clone().or_else(|| self.height_metric.as_ref().map(|_| "amount".to_owned()))
     }
@@ -117,7 +118,7 @@ impl ShapeArgs {
         given.into_iter().filter_map(|metric| metric.as_deref()).chain(by_mode)
     }
 
-    /// Forgets metrics that trees do not have and that cannot be found for them, and colours that tell of those. Returns which.
+    /// Removes metrics that trees do not have and that cannot be found for them, and colours of those metrics. Returns their names.
     pub fn leave_unknown(&mut self, timeline: &Timeline) -> Vec<String> {
         let is_unknown = |id: &str| timeline.metric(id).is_none();
         let mut left: Vec<String> = Vec::new();
@@ -130,7 +131,7 @@ impl ShapeArgs {
         left
     }
 
-    /// What was not given, as a view file keeps it; what is none of the values there are is passed over.
+    /// Fills missing arguments from a view file. Unknown values are passed over.
     pub fn or_kept(&mut self, kept: &Map<String, Value>) {
         let text = |name: &str| kept.get(name).and_then(Value::as_str).map(str::to_owned);
         let number = |name: &str| kept.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());

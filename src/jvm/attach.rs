@@ -1,16 +1,18 @@
-//! Talking to a JVM that runs, as `jcmd` does: a file and a signal wake its listener, a socket takes commands.
+//! Connection to a running JVM, as `jcmd` makes it: a file and a signal wake its listener, a socket takes commands.
 //!
-//! The protocol is HotSpot's own: `.attach_pidN` in its working folder or `/tmp`, SIGQUIT, then `/tmp/.java_pidN`. A request is
-//! the version `1`, a command and three arguments, each ended by a zero byte; the answer a line with a number, then text.
+//! The protocol is HotSpot's own: `.attach_pidN` in its working folder or `/tmp`, SIGQUIT, then `/tmp/.java_pidN`. A request is the
+//! version `1`, a command and three arguments, each ended by a zero byte. The answer is a line with a number, then text.
 
-use super::process::{self, has_signal, inner_pid};
+use super::attach_socket::AttachSocket;
+use super::process::{self, command_line, has_signal, inner_pid};
 use memory_city_agent::folder::is_musl;
-use memory_city_agent::perfdata::{PerfData, perf_files};
+use memory_city_agent::perfdata::PerfData;
 use memory_city_heap::error::{Error, Result};
+use memory_city_wire::HeldFolder;
+use rustix::fs::{Gid, Uid, fchown};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -34,14 +36,14 @@ pub struct AttachedJvm {
     pub pid: u32,
     /// Whether it runs on musl, as on Alpine Linux: then it can be asked, and load nothing of ours.
     is_musl: bool,
-    socket: PathBuf,
+    socket: AttachSocket,
 }
 
 impl AttachedJvm {
     /// Wakes the listener of a JVM.
     ///
     /// # Errors
-    /// When there is no such process, it is no JVM or one that cannot be attached to, it is somebody else's, or it does not answer.
+    /// When there is no such process, it is no JVM or one that cannot be attached to, it belongs to another user, or it does not answer.
     pub fn open(pid: u32) -> Result<AttachedJvm> {
         let process = PathBuf::from(format!("/proc/{pid}"));
         if !process.exists() {
@@ -72,16 +74,22 @@ impl AttachedJvm {
         let status = process::status(pid);
         // In a container the JVM has another number, and another /tmp.
         let inner = inner_pid(&status).unwrap_or(pid);
-        let socket = process.join(format!("root/tmp/.java_pid{inner}"));
+        let Some((owner, group)) = process::owner(&status) else {
+            return Err(unusable(
+                format!("There is no process {pid} any more"),
+                "`memory-city jvms` lists those that run",
+            ));
+        };
+        let socket = AttachSocket { pid, owner, path: process.join(format!("root/tmp/.java_pid{inner}")) };
         // One that forbids it takes the signal for a question, and prints all its threads into the program's output.
-        if forbids_attaching(&process, inner) {
+        if forbids_attaching(&process, inner, owner) {
             return Err(unusable(
                 format!("Process {pid} forbids attaching (-XX:+DisableAttachMechanism)"),
                 "Neither `attach` nor `watch` reaches it: start it with `memory-city record`, or without that option",
             ));
         }
-        if !is_listened_to(&socket) {
-            wake(pid, inner, &process, &socket, &status)?;
+        if socket.connect()?.is_none() {
+            wake(inner, (owner, group), &process, &socket, &status)?;
         }
         Ok(AttachedJvm { pid, is_musl: is_musl(&maps), socket })
     }
@@ -105,8 +113,14 @@ impl AttachedJvm {
     /// # Errors
     /// When the JVM refuses, with its own words, or does not answer in time.
     pub fn ask(&self, command: &str, arguments: [&str; 3]) -> Result<String> {
-        let answer = self.send(command, arguments).map_err(|e| Error::Io {
-            path: self.socket.clone(),
+        let stream = self.socket.connect()?.ok_or_else(|| {
+            unusable(
+                format!("The JVM of process {} does not listen any more", self.pid),
+                "It may have ended, or be about to: `memory-city jvms` lists those that run",
+            )
+        })?;
+        let answer = send(stream, command, arguments).map_err(|e| Error::Io {
+            path: self.socket.path.clone(),
             source: e,
             remedy: format!("Process {} may have ended, or belongs to another user", self.pid),
         })?;
@@ -128,7 +142,7 @@ impl AttachedJvm {
         }))
     }
 
-    /// What to do instead, where a JVM says that agents are forbidden. Its sentence names the option.
+    /// The error with its remedy, if the JVM's answer says that agents are forbidden. That answer names the option.
     fn no_agents(&self, said: &str) -> Option<Error> {
         said.contains("EnableDynamicAgentLoading").then(|| {
             unusable(
@@ -141,28 +155,10 @@ impl AttachedJvm {
         })
     }
 
-    fn send(&self, command: &str, arguments: [&str; 3]) -> std::io::Result<String> {
-        let mut stream = UnixStream::connect(&self.socket)?;
-        stream.set_read_timeout(Some(ANSWER_PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        let mut request = b"1\0".to_vec();
-        for word in std::iter::once(command).chain(arguments) {
-            if word.contains('\0') {
-                return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "a zero byte in an argument"));
-            }
-            request.extend_from_slice(word.as_bytes());
-            request.push(0);
-        }
-        stream.write_all(&request)?;
-        let mut answer = Vec::new();
-        stream.take(MOST_ANSWER).read_to_end(&mut answer)?;
-        Ok(String::from_utf8_lossy(&answer).into_owned())
-    }
-
     /// Loads a native agent with options. Loading one that is there already calls it again.
     ///
     /// # Errors
-    /// As [`AttachedJvm::ask`]; when the library cannot be loaded, or says no.
+    /// Like [`AttachedJvm::ask`]; also when the library cannot be loaded, or refuses.
     pub fn load(&self, library: &Path, options: &str) -> Result<()> {
         let Some(path) = library.to_str() else {
             return Err(unusable(format!("{} is no UTF-8", library.display()), "Copy the library to another place"));
@@ -193,15 +189,31 @@ impl AttachedJvm {
     }
 }
 
-/// Whether a JVM says in its performance data, or was told on its command line, that nobody may attach to it.
-fn forbids_attaching(process: &Path, inner: u32) -> bool {
-    let files = perf_files(&process.join("root/tmp"));
-    let data = files.iter().find(|(pid, _)| *pid == inner).and_then(|(_, file)| PerfData::read(file));
+fn send(mut stream: UnixStream, command: &str, arguments: [&str; 3]) -> std::io::Result<String> {
+    stream.set_read_timeout(Some(ANSWER_PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut request = b"1\0".to_vec();
+    for word in std::iter::once(command).chain(arguments) {
+        if word.contains('\0') {
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "a zero byte in an argument"));
+        }
+        request.extend_from_slice(word.as_bytes());
+        request.push(0);
+    }
+    stream.write_all(&request)?;
+    let mut answer = Vec::new();
+    stream.take(MOST_ANSWER).read_to_end(&mut answer)?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// Whether a JVM forbids attaching, by its performance data or its command line.
+fn forbids_attaching(process: &Path, inner: u32, owner: u32) -> bool {
+    let data = PerfData::of(&process.join("root/tmp"), inner, owner);
     match data.and_then(|data| data.text("sun.rt.jvmCapabilities")) {
         // A digit for each of the things that it can do: the first is attaching.
         Some(capabilities) => capabilities.starts_with('0'),
         None => {
-            let words = std::fs::read(process.join("cmdline")).unwrap_or_default();
+            let words = command_line(process);
             words.split(|byte| *byte == 0).any(|word| word == b"-XX:+DisableAttachMechanism")
         }
     }
@@ -213,19 +225,9 @@ fn is_own(process: &Path) -> bool {
     of.ok().zip(own.ok()).is_some_and(|(of, own)| of.uid() == own.uid())
 }
 
-fn is_socket(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_socket())
-}
-
-/// Whether somebody listens at the socket. That of a killed process stays, and another one may have its number: a JVM takes it away
-/// when it begins.
-fn is_listened_to(socket: &Path) -> bool {
-    let refused = |error: std::io::Error| error.kind() == std::io::ErrorKind::ConnectionRefused;
-    is_socket(socket) && !UnixStream::connect(socket).is_err_and(refused)
-}
-
-/// Makes the listener wake and waits for its socket.
-fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Result<()> {
+/// Wakes the listener of a process and waits for its socket, acting as `owner`: user and group.
+fn wake(inner: u32, owner: (u32, u32), process: &Path, socket: &AttachSocket, status: &str) -> Result<()> {
+    let pid = socket.pid;
     // One that does not catch it would be killed by it.
     if !has_signal(status, "SigCgt", libc::SIGQUIT) {
         return Err(unusable(
@@ -233,23 +235,7 @@ fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Re
             "It was started with -Xrs or has only just begun; start it with `memory-city record` instead",
         ));
     }
-    let owner = std::fs::metadata(process).map(|m| (m.uid(), m.gid())).unwrap_or_default();
-    let name = format!(".attach_pid{inner}");
-    // By descriptors: where the process ends meanwhile its own ways to them are gone, and the file would stay.
-    let open = |folder: &str| {
-        let flags = libc::O_PATH | libc::O_DIRECTORY;
-        std::fs::OpenOptions::new().read(true).custom_flags(flags).open(process.join(folder)).ok()
-    };
-    let folders: Vec<File> = ["cwd", "root/tmp"].into_iter().filter_map(open).collect();
-    let in_folder = |folder: &File| PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(&name);
-    let places: Vec<PathBuf> = folders.iter().map(in_folder).collect();
-    let made = places.iter().find(|place| {
-        let made = std::fs::OpenOptions::new().write(true).create_new(true).open(place);
-        // The JVM wants to see its own user there.
-        made.is_ok() && (std::os::unix::fs::chown(place, Some(owner.0), Some(owner.1)).is_ok() || owner.0 == 0)
-            || place.exists()
-    });
-    let Some(made) = made else {
+    let Some(_asking) = AskingFile::make(process, &format!(".attach_pid{inner}"), owner) else {
         return Err(unusable(
             format!("Neither the working folder of process {pid} nor its /tmp can be written to"),
             "Run this as the user of that process",
@@ -258,12 +244,15 @@ fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Re
     let started = Instant::now();
     let began = process::age(pid).and_then(|age| started.checked_sub(age));
     let mut asked = None;
-    let found = loop {
-        if is_listened_to(socket) {
-            break true;
+    loop {
+        if socket.connect()?.is_some() {
+            return Ok(());
         }
         if started.elapsed() > PATIENCE || !process.exists() {
-            break false;
+            return Err(unusable(
+                format!("The JVM of process {pid} does not answer"),
+                "It may stand still, or was started with -XX:+DisableAttachMechanism",
+            ));
         }
         if asks(asked, Instant::now(), began) {
             // SAFETY: no pointers. The process catches the signal; should it have ended, the call fails.
@@ -271,19 +260,54 @@ fn wake(pid: u32, inner: u32, process: &Path, socket: &Path, status: &str) -> Re
             asked = Some(Instant::now());
         }
         std::thread::sleep(Duration::from_millis(20));
-    };
-    let _ = std::fs::remove_file(made);
-    match found {
-        true => Ok(()),
-        false => Err(unusable(
-            format!("The JVM of process {pid} does not answer"),
-            "It may stand still, or was started with -XX:+DisableAttachMechanism",
-        )),
     }
 }
 
-/// Whether to ask a JVM that began at some time to listen: it was not asked yet, or had only just begun then, and may have missed it. Another
-/// one knows, and each question that it does not take for one it answers with all its threads in the program's output.
+/// The file that tells a JVM that the signal is for its listener; removed on drop.
+struct AskingFile {
+    /// Held: where the process ends meanwhile its own ways to it are gone, and the file would stay.
+    folder: HeldFolder,
+    name: String,
+    /// Our file, unless another process has made it.
+    made: Option<File>,
+}
+
+impl AskingFile {
+    /// Makes the file in the working folder of a process or its `/tmp`. The JVM wants its own user as the owner, so the new file is given
+    /// to it by descriptor: its name may lead to another file by then.
+    fn make(process: &Path, name: &str, owner: (u32, u32)) -> Option<AskingFile> {
+        let mut folders =
+            ["cwd", "root/tmp"].into_iter().filter_map(|folder| HeldFolder::open(&process.join(folder)).ok());
+        let in_folder = |folder: HeldFolder| {
+            let made = match folder.create(name) {
+                Ok(file) => Some(file),
+                // Of somebody who asks just now.
+                Err(_) if folder.entry(name).is_ok_and(|entry| entry.is_file && entry.owner == owner.0) => None,
+                Err(_) => return None,
+            };
+            let asking = AskingFile { folder, name: name.to_owned(), made };
+            asking.made.as_ref().is_none_or(|file| is_given(file, owner)).then_some(asking)
+        };
+        folders.find_map(in_folder)
+    }
+}
+
+impl Drop for AskingFile {
+    fn drop(&mut self) {
+        if let Some(made) = &self.made {
+            let _ = self.folder.remove_made(&self.name, made);
+        }
+    }
+}
+
+/// Gives a file that this process has made to a user and group, by its descriptor. Whether it is theirs now.
+pub fn is_given(file: &File, (user, group): (u32, u32)) -> bool {
+    let is_theirs = || file.metadata().is_ok_and(|meta| meta.uid() == user);
+    is_theirs() || fchown(file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group))).is_ok() && is_theirs()
+}
+
+/// Whether to ask a JVM that started at `began` to listen: if it was not asked yet, or had only just started then, and may have missed
+/// it. One that was asked knows, and a question that it does not recognise makes it print all its threads into the program's output.
 fn asks(asked: Option<Instant>, now: Instant, began: Option<Instant>) -> bool {
     let Some(asked) = asked else { return true };
     let was_young = began.is_some_and(|began| asked.duration_since(began) < PATIENCE);
@@ -294,18 +318,7 @@ fn asks(asked: Option<Instant>, now: Instant, began: Option<Instant>) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_socket_that_a_killed_process_left_is_none() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let socket = folder.path().join(".java_pid1");
-        assert!(!is_listened_to(&socket));
-        let listener = std::os::unix::net::UnixListener::bind(&socket).expect("bound");
-        assert!(is_listened_to(&socket));
-        drop(listener);
-        assert!(is_socket(&socket) && !is_listened_to(&socket), "it is there, and nobody listens");
-    }
-
-    /// A program that ends while it is woken leaves nothing of that in its working folder, and nobody waits for it.
+    /// A program that ends while it is woken leaves no file in its working folder, and the wait for it ends.
     #[test]
     fn who_ends_meanwhile_leaves_no_file() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -317,7 +330,9 @@ mod tests {
         let status = std::fs::read_to_string(process.join("status")).expect("its state");
         let ended = std::thread::spawn(move || program.wait());
         let began = Instant::now();
-        wake(pid, pid, &process, &folder.path().join("none"), &status).expect_err("it never listens");
+        let owner = process::owner(&status).expect("whose it is");
+        let socket = AttachSocket { pid, owner: owner.0, path: folder.path().join("none") };
+        wake(pid, owner, &process, &socket, &status).expect_err("it never listens");
         assert!(began.elapsed() < PATIENCE - Duration::from_secs(3), "{:?}", began.elapsed());
         ended.join().expect("no panic").expect("it has ended");
         assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 0);
@@ -342,7 +357,8 @@ mod tests {
 
     #[test]
     fn on_musl_nothing_is_loaded() {
-        let on = |is_musl| AttachedJvm { pid: 1, is_musl, socket: PathBuf::new() }.can_load();
+        let socket = || AttachSocket { pid: 1, owner: 0, path: PathBuf::new() };
+        let on = |is_musl| AttachedJvm { pid: 1, is_musl, socket: socket() }.can_load();
         assert!(on(true).is_err_and(|e| e.to_string().contains("musl")) && on(false).is_ok());
     }
 

@@ -1,12 +1,12 @@
-//! Which JVMs run here, from the performance data that each keeps in `/tmp/hsperfdata_USER/PID`. Those in containers have a `/tmp` and a
-//! number of their own: both are seen through `/proc` of this machine, by whoever may look at the process.
+//! The JVMs that run on this machine, from the performance data that each keeps in `/tmp/hsperfdata_USER/PID`. Those in containers have a
+//! `/tmp` and a number of their own: `/proc` of this machine shows both to users who may look at the process.
 
-use super::process::inner_pid;
+use super::process::{command_line, inner_pid, owner};
 use memory_city_agent::perfdata::{PerfData, perf_files};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What is known of processes.
+/// The kernel's folder of processes.
 const PROCESSES: &str = "/proc";
 
 /// Letters of a command line that are shown.
@@ -35,18 +35,17 @@ impl RunningJvm {
         short_name(&self.program)
     }
 
-    /// The program for one line of a table: no control characters, which a command line may have, not all of a long one, and before it
-    /// whether it runs in a container.
+    /// The program for one line of a table: shortened, without the control characters that a command line may have. A prefix says whether
+    /// it runs in a container.
     pub fn program_text(&self) -> String {
         let place = if self.in_container { "(in a container) " } else { "" };
         let program = self.program.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST_PROGRAM);
         place.chars().chain(program).collect()
     }
 
-    /// Whether it writes a warning to the program's standard error when an agent is loaded while it runs: Java 21 and newer, where nobody has
-    /// said what is to be with agents.
+    /// Whether loading an agent writes a warning to the program's standard error: Java 21 and newer, without an option on agents.
     pub fn warns_of_agents(&self) -> bool {
-        let words = std::fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        let words = command_line(Path::new(&format!("/proc/{}", self.pid)));
         warns(&self.version, &words)
     }
 
@@ -60,7 +59,7 @@ impl RunningJvm {
     }
 }
 
-/// By version and command line, whose words end with 0.
+/// Whether it warns, by its version and its command line, whose words end with 0.
 fn warns(version: &str, command_line: &[u8]) -> bool {
     let digits = version.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
     let is_told = |word: &[u8]| word.ends_with(b"EnableDynamicAgentLoading") && word.starts_with(b"-XX:");
@@ -76,7 +75,7 @@ pub fn short_name(program: &str) -> String {
     }
 }
 
-/// The same of a file that is run: `start` of `./start.sh`, `my-app-1.2` of `/opt/my-app-1.2.jar`.
+/// The same of an executed file: `start` of `./start.sh`, `my-app-1.2` of `/opt/my-app-1.2.jar`.
 pub fn file_name(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let of_script = [".jar", ".sh", ".bash", ".zsh", ".ksh", ".py", ".rb", ".pl"];
@@ -95,37 +94,39 @@ pub fn running() -> Vec<RunningJvm> {
     running_by(Path::new(PROCESSES), Path::new("/tmp"))
 }
 
-/// The same by what lies in two folders: what the kernel says of processes, and temporary files.
+/// The same, from two folders: the kernel's folder of processes, and that of temporary files.
 fn running_by(processes: &Path, temporary: &Path) -> Vec<RunningJvm> {
     let contained = contained(processes);
     let is_contained = |pid: u32| contained.iter().any(|(other, _)| *other == pid);
     // A number that is found here is one of here.
-    let here = perf_files(temporary).into_iter().filter(|(pid, _)| !is_contained(*pid));
-    let all = here.chain(contained.iter().filter_map(|(pid, file)| Some((*pid, file.clone()?))));
-    let jvm = |(pid, file): (u32, PathBuf)| {
-        let found = of(&processes.join(pid.to_string()), pid, &file)?;
-        Some(RunningJvm { in_container: is_contained(pid), ..found })
-    };
-    let mut found: Vec<RunningJvm> = all.filter_map(jvm).collect();
+    let here =
+        perf_files(temporary).into_iter().filter(|(pid, _)| !is_contained(*pid)).filter_map(|(pid, folder_of)| {
+            // In the folder of another user it is none of the process's.
+            let status = std::fs::read_to_string(processes.join(pid.to_string()).join("status")).ok()?;
+            let (owner, _) = owner(&status).filter(|(owner, _)| *owner == folder_of)?;
+            of(&processes.join(pid.to_string()), pid, || PerfData::of(temporary, pid, owner))
+        });
+    let elsewhere = contained.iter().filter_map(|(pid, status)| {
+        let process = processes.join(pid.to_string());
+        let (inner, (owner, _)) = (inner_pid(status).unwrap_or(*pid), owner(status)?);
+        let found = of(&process, *pid, || PerfData::of(&process.join("root/tmp"), inner, owner))?;
+        Some(RunningJvm { in_container: true, ..found })
+    });
+    let mut found: Vec<RunningJvm> = here.chain(elsewhere).collect();
     found.sort_by_key(|jvm| jvm.pid);
     found
 }
 
-/// Processes in containers, by their numbers here, with the performance data that they keep there, if any.
-fn contained(processes: &Path) -> Vec<(u32, Option<PathBuf>)> {
+/// Processes in containers, by their numbers here, with their status from the kernel.
+fn contained(processes: &Path) -> Vec<(u32, String)> {
     let entries = std::fs::read_dir(processes).into_iter().flatten().flatten();
     let numbered = entries.filter_map(|entry| Some((entry.file_name().to_str()?.parse::<u32>().ok()?, entry.path())));
     let elsewhere = numbered.filter(|(_, process)| is_elsewhere(processes, process));
-    let data = |(pid, process): (u32, PathBuf)| {
-        let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
-        let inner = inner_pid(&status).unwrap_or(pid);
-        let files = perf_files(&process.join("root/tmp"));
-        (pid, files.into_iter().find(|(number, _)| *number == inner).map(|(_, file)| file))
-    };
-    elsewhere.map(data).collect()
+    let state = |process: PathBuf| std::fs::read_to_string(process.join("status")).unwrap_or_default();
+    elsewhere.map(|(pid, process)| (pid, state(process))).collect()
 }
 
-/// Whether a process sees other files or processes than this one. Of one that nobody may look at it is not known.
+/// Whether a process sees other files or processes than this one. Unknown for a process that this user may not look at.
 fn is_elsewhere(processes: &Path, process: &Path) -> bool {
     let differs = |space: &str| {
         let of = |process: &Path| std::fs::read_link(process.join("ns").join(space)).ok();
@@ -134,13 +135,13 @@ fn is_elsewhere(processes: &Path, process: &Path) -> bool {
     differs("mnt") || differs("pid")
 }
 
-fn of(process: &Path, pid: u32, file: &Path) -> Option<RunningJvm> {
+fn of(process: &Path, pid: u32, data: impl FnOnce() -> Option<PerfData>) -> Option<RunningJvm> {
     // Files of JVMs that were killed stay behind, and another program may have their number.
     let maps = std::fs::read_to_string(process.join("maps")).ok()?;
     if !maps.contains("libjvm.so") {
         return None;
     }
-    let data = PerfData::read(file)?;
+    let data = data()?;
     let seconds = data.number("sun.rt.createVmEndTime").filter(|t| *t > 0);
     let started = seconds.and_then(|_| std::fs::metadata(process).ok()?.modified().ok());
     let used = (0..4).flat_map(|g| (0..6).map(move |s| format!("sun.gc.generation.{g}.space.{s}.used")));
@@ -173,11 +174,12 @@ mod tests {
         }
     }
 
-    /// A folder as `/proc` is one, with processes that see what is here and such that do not.
+    /// A folder like `/proc`, with processes that see the files here and some that do not.
     #[test]
     fn jvms_in_containers_are_those_of_their_own_files() {
         let folder = tempfile::tempdir().expect("a folder");
         let (processes, temporary) = (folder.path().join("proc"), folder.path().join("tmp"));
+        let own = std::os::unix::fs::MetadataExt::uid(&folder.path().metadata().expect("it"));
         // The smallest performance data there is.
         let data = [&[0xca, 0xfe, 0xc0, 0xc0, 1, 2, 0, 1][..], &[0; 24]].concat();
         let keep = |below: &Path, pid: u32| {
@@ -193,7 +195,8 @@ mod tests {
                     .expect("linked");
             }
             std::fs::write(place.join("maps"), maps).expect("written");
-            std::fs::write(place.join("status"), format!("Name:\tx\nNSpid:\t{inner}\n")).expect("written");
+            let status = format!("Name:\tx\nUid:\t0\t{own}\t0\t0\nGid:\t0\t0\t0\t0\nNSpid:\t{inner}\n");
+            std::fs::write(place.join("status"), status).expect("written");
             place
         };
         let java = "7f00-7f01 r-xp 0 08:01 4 /opt/java/lib/server/libjvm.so\n";
@@ -211,6 +214,11 @@ mod tests {
         // No program of Java, and one that keeps no data.
         keep(&process("32", [3, 4], "32\t2", "").join("root/tmp"), 2);
         process("33", [3, 2], "33", java);
+        // A pipe that somebody has named as the data of a process to come.
+        let pipe = temporary.join("hsperfdata_you");
+        std::fs::create_dir(&pipe).expect("made");
+        rustix::fs::mkfifoat(rustix::fs::CWD, pipe.join("34"), rustix::fs::Mode::RUSR).expect("a pipe");
+        process("34", [1, 2], "34", java);
         let found = running_by(&processes, &temporary);
         let found: Vec<(u32, bool)> = found.iter().map(|jvm| (jvm.pid, jvm.in_container)).collect();
         assert_eq!(found, [(20, false), (30, true)]);

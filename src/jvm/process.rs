@@ -1,8 +1,21 @@
-//! What the kernel says of a process.
+//! Facts about a process, from the kernel's `/proc`.
 
+use std::io::Read;
+use std::path::Path;
 use std::time::Duration;
 
-/// What it says of its state: one line for each thing. Empty where the process has ended, or may not be looked at.
+/// Longest part of a command line that is read. A process decides itself which of its memory that is.
+const LONGEST_COMMAND: u64 = 1 << 20;
+
+/// The words of a process's command line, each with a zero behind it. Empty if it may not be read.
+pub(super) fn command_line(process: &Path) -> Vec<u8> {
+    let mut words = Vec::new();
+    let read =
+        std::fs::File::open(process.join("cmdline")).and_then(|f| f.take(LONGEST_COMMAND).read_to_end(&mut words));
+    read.map(|_| words).unwrap_or_default()
+}
+
+/// The status of a process: one line for each fact. Empty if the process has ended, or may not be looked at.
 pub(super) fn status(pid: u32) -> String {
     std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default()
 }
@@ -11,6 +24,21 @@ pub(super) fn status(pid: u32) -> String {
 pub(super) fn inner_pid(status: &str) -> Option<u32> {
     let line = status.lines().find_map(|l| l.strip_prefix("NSpid:"))?;
     line.split_whitespace().last()?.parse().ok()
+}
+
+/// User and group that a process acts as, by its state.
+pub fn owner(status: &str) -> Option<(u32, u32)> {
+    // The real one, the one that counts, and two others.
+    let acts = |set: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(set))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    };
+    acts("Uid:").zip(acts("Gid:"))
+}
+
+/// The same of a process that runs, and that may be looked at.
+pub fn owner_of(pid: u32) -> Option<(u32, u32)> {
+    owner(&status(pid))
 }
 
 /// Whether a signal is in one of the sets that its state lists: `SigCgt` of those it catches, `SigIgn` of those it ignores.
@@ -30,7 +58,7 @@ pub fn has_mapped(pid: u32, library: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps.contains(library))
 }
 
-/// Children of this process, those included that have ended and that nobody has asked about yet. None where the kernel does not list them.
+/// Children of this process, including those that have ended and have not been waited for. Empty if the kernel does not list them.
 pub fn children() -> Vec<u32> {
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let of_thread = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).ok();
@@ -56,8 +84,7 @@ pub(super) fn age(pid: u32) -> Option<Duration> {
     Duration::new(u64::try_from(now.tv_sec).ok()?, u32::try_from(now.tv_nsec).ok()?).checked_sub(began)
 }
 
-/// A word of what the kernel says of a process in one line: the state is 0, those behind it are counted on. What comes before is its name, in
-/// parentheses, which may hold anything.
+/// A word of `/proc/PID/stat`, counted from the state, which is 0. The name before it is in parentheses, and may hold anything.
 fn stat(pid: u32, at: usize) -> Option<String> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     text.rsplit_once(") ")?.1.split_whitespace().nth(at).map(str::to_owned)
@@ -72,6 +99,7 @@ mod tests {
     fn what_the_kernel_says_of_a_process_is_read() {
         let status = "Name:\tjava\nNSpid:\t4711\t7\nSigIgn:\t0000000000000002\nSigCgt:\t2000000181005ccf\n";
         assert_eq!(inner_pid(status), Some(7));
+        assert_eq!((owner(status), owner("Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\n")), (None, Some((2, 6))));
         let quit = |set| has_signal(status, set, libc::SIGQUIT);
         assert!(quit("SigCgt") && !quit("SigIgn") && has_signal(status, "SigIgn", libc::SIGINT));
         assert!(!has_signal("SigCgt:\t0000000000000000\n", "SigCgt", libc::SIGQUIT));

@@ -1,23 +1,26 @@
-//! Takes the dumps of walks that the recorder inside the program leaves, and writes them into the trace as walks: with the
-//! place of each followed sample, without any value of a field or an array.
+//! Reader of the dumps that the recorder inside the program leaves at each walk over the heap. Writes them into the trace, with the place
+//! of each followed sample, without any value of a field or an array.
 //!
-//! A dump is unlinked as soon as it is open: nothing of it stays behind, whatever happens to this process.
+//! A dump is unlinked as soon as it is open: nothing of it stays behind, whatever happens to this process. The folder may be another
+//! user's, so it is held by its descriptor. Only regular files of its owner are read there, and only new ones are written.
 
-use memory_city_agent::folder::WalkNote;
+use memory_city_agent::folder::{WALKS, WalkNote};
 use memory_city_formats::hprof::{self, HeldDump};
 use memory_city_formats::wire::{SavedWalk, SeenWalk, WalkStream};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_wire::{
-    ChunkKind, FILE_HEADER, LossRow, OldSamplesRow, PartHeader, PartReader, Piece, SampleRow, TraceOptions,
-    TraceWriter, WalkStartRow, is_part,
+    ChunkKind, DUMP_END, FILE_HEADER, HeldFolder, LossRow, NOTE_END, NUMBERS_END, OldSamplesRow, PartHeader,
+    PartReader, Piece, SampleRow, TraceOptions, TraceWriter, WalkStartRow, is_part,
 };
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Takes walks.
 pub struct WalkTaker {
-    folder: PathBuf,
+    folder: Arc<HeldFolder>,
     most_bytes: u64,
     stream: Option<WalkStream>,
     /// Walks written.
@@ -36,9 +39,9 @@ pub struct WalkTaker {
 
 impl WalkTaker {
     /// Of a trace in `folder`, whose walks may take so many bytes: then the oldest go, and are counted.
-    pub fn new(folder: &Path, most_bytes: u64) -> WalkTaker {
+    pub fn new(folder: Arc<HeldFolder>, most_bytes: u64) -> WalkTaker {
         WalkTaker {
-            folder: folder.to_owned(),
+            folder,
             most_bytes,
             stream: None,
             walks: 0,
@@ -65,17 +68,18 @@ impl WalkTaker {
         self.stream.as_ref().map_or(self.before[1], WalkStream::last_walk_needs)
     }
 
-    /// Takes what waits. A walk that cannot be taken is counted; the others go on.
+    /// Takes the waiting walks. A walk that cannot be taken is counted; the others go on.
     pub fn take(&mut self, progress: &Progress) {
-        for number in WalkNote::waiting(&self.folder) {
-            let dump = WalkNote::dump(&self.folder, number);
-            let input = Input::open(&dump, progress);
+        let Ok(walks) = self.folder.folder(WALKS) else { return };
+        for number in WalkNote::waiting(&self.folder.place()) {
+            let [dump, numbers, note] = [DUMP_END, NUMBERS_END, NOTE_END].map(|end| format!("{number}.{end}"));
+            let input = input_in(&walks, &dump, progress);
             // Also when it could not be opened: no dump stays behind.
-            let _ = std::fs::remove_file(&dump);
-            let numbers = Input::open(&WalkNote::numbers(&self.folder, number), progress).ok();
-            let _ = std::fs::remove_file(WalkNote::numbers(&self.folder, number));
-            let taken = input.and_then(|input| self.one(number, input, numbers.as_ref(), progress));
-            let _ = std::fs::remove_file(WalkNote::file(&self.folder, number));
+            let _ = walks.remove(&dump);
+            let numbered = input_in(&walks, &numbers, progress).ok();
+            let _ = walks.remove(&numbers);
+            let taken = input.and_then(|input| self.one(input, (&walks, &note), numbered.as_ref(), progress));
+            let _ = walks.remove(&note);
             match taken {
                 Ok(SavedWalk::Written { objects }) => {
                     self.walks += 1;
@@ -84,17 +88,22 @@ impl WalkTaker {
                 Ok(SavedWalk::TooLarge { .. }) => self.too_large += 1,
                 Err(error) => {
                     let before = self.failed.take().map_or(0, |(n, _)| n);
-                    self.failed = Some((before + 1, error.to_string()));
+                    self.failed = Some((before + 1, self.folder.told(&error.to_string())));
                 }
             }
         }
     }
 
-    fn one(&mut self, number: u64, input: Input, numbers: Option<&Input>, progress: &Progress) -> Result<SavedWalk> {
-        let file = WalkNote::file(&self.folder, number);
-        let text = std::fs::read_to_string(&file).map_err(|e| Error::io(&file, e))?;
-        let note = WalkNote::parse(&text).ok_or_else(|| Error::Unusable {
-            what: format!("{} is damaged", file.display()),
+    fn one(
+        &mut self,
+        input: Input,
+        (walks, note): (&HeldFolder, &str),
+        numbers: Option<&Input>,
+        progress: &Progress,
+    ) -> Result<SavedWalk> {
+        let text = walks.read(note, MOST_OF_NOTE).map_err(|e| Error::io(&walks.path().join(note), e))?;
+        let note = WalkNote::parse(&String::from_utf8_lossy(&text)).ok_or_else(|| Error::Unusable {
+            what: format!("{} is damaged", walks.path().join(note).display()),
             remedy: "The walk is left out".into(),
         })?;
         let numbers = || WalkNote::parse_numbers(numbers.map_or(&[], |input| input.bytes()));
@@ -142,32 +151,31 @@ impl WalkTaker {
         }
     }
 
-    /// The program was killed at `time`, nanoseconds since the recording began, when it had taken so many samples: notes in the trace
-    /// how many of them are not there, and returns how many are lost, those included that the program had noted itself.
+    /// The program was killed at `time`, nanoseconds since the recording began, after it had taken `taken` samples. Notes in the trace
+    /// how many of them are missing. Returns the number of lost samples, including those that the program had noted itself.
     ///
     /// # Errors
     /// When the trace cannot be read, or written.
     pub fn killed(&mut self, time: u64, taken: u64) -> Result<u64> {
         let (there, noted) = samples_in(&self.folder)?;
         let lost = taken.saturating_sub(there);
-        self.stream()?.samples_gone(time, lost.saturating_sub(noted))?;
-        Ok(lost)
+        let told = self.stream().and_then(|stream| stream.samples_gone(time, lost.saturating_sub(noted)));
+        told.map(|()| lost).map_err(|error| named(&self.folder, error))
     }
 
     /// Ends the stream.
     pub fn finish(self, reason: &str) -> Result<()> {
-        self.stream.map_or(Ok(()), |stream| stream.finish(reason))
+        self.stream.map_or(Ok(()), |stream| stream.finish(reason)).map_err(|error| named(&self.folder, error))
     }
 }
 
 /// Samples that the program has written, those included that have become sums; and how many it has noted as lost.
-fn samples_in(folder: &Path) -> Result<(u64, u64)> {
-    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.flatten();
+fn samples_in(folder: &HeldFolder) -> Result<(u64, u64)> {
     let (mut there, mut noted) = (0u64, 0u64);
-    for part in entries.map(|e| e.path()).filter(|p| is_part(p)) {
-        let input = Input::open(&part, &Progress::new())?;
+    for part in parts_in(folder)? {
+        let input = input_in(folder, &part, &Progress::new())?;
         // Only the program's own stream has samples. What is cut, or damaged, nobody can read: it is not there.
-        for piece in PartReader::new(&part, input.bytes()).into_iter().flatten() {
+        for piece in PartReader::new(&input.path, input.bytes()).into_iter().flatten() {
             let Piece::Chunk(chunk) = piece else { continue };
             match chunk.kind() {
                 ChunkKind::SAMPLES => there += chunk.rows::<SampleRow>().map_or(0, |read| read.rows.len() as u64),
@@ -187,22 +195,51 @@ fn samples_in(folder: &Path) -> Result<(u64, u64)> {
     Ok((there, noted))
 }
 
-fn cannot_write(folder: &Path, error: &memory_city_wire::WireError) -> Error {
+/// The parts of a recording, by name.
+fn parts_in(folder: &HeldFolder) -> Result<Vec<PathBuf>> {
+    let names = folder.names().map_err(|e| Error::io(folder.path(), e))?;
+    Ok(names.into_iter().map(PathBuf::from).filter(|name| is_part(name)).collect())
+}
+
+fn input_in(folder: &HeldFolder, name: impl AsRef<Path>, progress: &Progress) -> Result<Input> {
+    let path = folder.path().join(&name);
+    let file = folder.file(name).map_err(|e| Error::io(&path, e))?;
+    Input::of_file(&file, &path, progress)
+}
+
+/// An error of work by the descriptor of a folder, with the folder's name.
+fn named(folder: &HeldFolder, error: Error) -> Error {
+    match error {
+        Error::Io { path, source, remedy } => {
+            Error::Io { path: folder.told(&path.to_string_lossy()).into(), source, remedy }
+        }
+        Error::Unusable { what, remedy } => Error::Unusable { what: folder.told(&what), remedy },
+        Error::Memory { what, remedy } => Error::Memory { what: folder.told(&what), remedy },
+        other => other,
+    }
+}
+
+/// No note of a walk is longer, bytes: a line for each sample that is followed.
+const MOST_OF_NOTE: u64 = 256 << 20;
+
+fn cannot_write(folder: &HeldFolder, error: &memory_city_wire::WireError) -> Error {
     Error::Unusable {
-        what: format!("{}: {error}", folder.display()),
+        what: folder.told(&format!("{}: {error}", folder.path().display())),
         remedy: "Make room on the disk; what was written before is readable".into(),
     }
 }
 
 /// Begins this process's stream of the recording that the program has begun.
-fn begin(folder: &Path, most_bytes: u64) -> Result<TraceWriter> {
-    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.flatten();
-    let parts = entries.map(|e| e.path()).filter(|p| is_part(p));
-    let headers: Vec<PartHeader> =
-        parts.filter_map(|part| PartHeader::read(&part, &Input::peek(&part, FILE_HEADER).ok()?).ok()).collect();
+fn begin(folder: &HeldFolder, most_bytes: u64) -> Result<TraceWriter> {
+    let header = |part: PathBuf| {
+        let mut head = Vec::new();
+        folder.file(&part).ok()?.take(FILE_HEADER as u64).read_to_end(&mut head).ok()?;
+        PartHeader::read(&part, &head).ok()
+    };
+    let headers: Vec<PartHeader> = parts_in(folder)?.into_iter().filter_map(header).collect();
     let Some(header) = headers.first() else {
         return Err(Error::Unusable {
-            what: format!("The recorder has written nothing into {}", folder.display()),
+            what: format!("The recorder has written nothing into {}", folder.path().display()),
             remedy: "It may have failed in the program: its standard error says why".into(),
         });
     };
@@ -214,5 +251,5 @@ fn begin(folder: &Path, most_bytes: u64) -> Result<TraceWriter> {
         most_bytes: Some(most_bytes),
         ..TraceOptions::default()
     };
-    TraceWriter::create_folder(folder, options).map_err(|e| cannot_write(folder, &e))
+    TraceWriter::create_folder(&folder.place(), options).map_err(|e| cannot_write(folder, &e))
 }

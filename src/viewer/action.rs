@@ -1,4 +1,4 @@
-//! Everything a user can do by one key or button: one table that key handling, buttons and the cheat sheet read.
+//! The actions of the user, each with its key or button: one table that key handling, buttons and the cheat sheet read.
 
 use super::keys::Flight;
 use bevy::prelude::{KeyCode, Message};
@@ -34,7 +34,7 @@ pub enum Action {
     FromWest,
     /// A plan of the city: straight from above, without perspective.
     PlanView,
-    /// What drags and keys do with the camera: the next way.
+    /// Switches to the next effect of drags and keys on the camera.
     Navigation,
     /// Text and panels larger.
     Larger,
@@ -42,13 +42,13 @@ pub enum Action {
     Smaller,
     /// Text and panels by the height of the screen.
     OwnScale,
-    /// Nothing selected; closes the cheat sheet; cancels loading.
+    /// Clears the selection; closes the cheat sheet; cancels loading.
     Escape,
-    /// Selects the next owner of what is selected, up to the root.
+    /// Selects the next owner of the selection, up to the root.
     FollowOwner,
     /// The ways from GC roots to the selection, shown or put away.
-    Ways,
-    /// Shows what would be freed without the chosen step of a way.
+    RootPaths,
+    /// Shows the memory that would be freed without the chosen step of a way.
     Cut,
     /// Back to the building selected before.
     Back,
@@ -58,7 +58,7 @@ pub enum Action {
     Palette,
     /// Keeps time, camera and selection as a bookmark.
     Bookmark,
-    /// Shows the selected district, or what is behind "n more", as its own city.
+    /// Shows the selected district, or the groups behind "n more", as its own city.
     DrillIn,
     /// Back to the city around.
     DrillOut,
@@ -74,11 +74,11 @@ pub enum Action {
     Compare,
     /// Base and shown time change places.
     SwapBase,
-    /// Compares what is open with another run, chosen in a card.
+    /// Compares the open input with another run, chosen in a card.
     CompareRuns,
-    /// What was born, died and survived between base and shown time, as trees.
+    /// Objects born, dead and surviving between base and shown time, as trees.
     DifferenceTrees,
-    /// Back from a comparison to what was open before.
+    /// Back from a comparison to the earlier document.
     EndComparison,
     /// Several times beside each other: 4, 9, 16, one alone.
     Multiples,
@@ -90,7 +90,7 @@ pub enum Action {
     OpenFiles,
     /// Opens a folder of inputs through the file dialog.
     OpenFolder,
-    /// Closes what is open.
+    /// Closes the open document.
     Close,
     /// Starts or stops to listen for programs.
     Listen,
@@ -100,17 +100,17 @@ pub enum Action {
     StopRecording,
     /// Divides the ground of a live city again.
     ReLayout,
-    /// Groups by owner and flies to what leaks.
+    /// Groups by owner and flies to the leak.
     ShowOwner,
-    /// What leaks, shown or put away.
+    /// Shows the leak, or puts it away.
     Finding,
     /// Another of the places that grow, where there are several.
     NextPlace,
-    /// The inspector, on what is selected.
+    /// The inspector, on the selection.
     Inspect,
-    /// Back to what was looked at before in the inspector.
+    /// Back to the earlier stop in the inspector.
     InspectorBack,
-    /// And forward again.
+    /// Forward to the later stop.
     InspectorForward,
     /// Opens the code of the selection in an editor.
     OpenCode,
@@ -120,9 +120,9 @@ pub enum Action {
     Groupings,
     /// Saves the picture as a PNG.
     Screenshot,
-    /// Saves what is shown where a person says: picture, view, table, scene.
+    /// Saves the shown data to a file that a person chooses: picture, view, table, scene.
     Save,
-    /// Saves what a view shows as CSV.
+    /// Saves the content of a view as CSV.
     ExportCsv,
     /// The cheat sheet.
     Help,
@@ -143,7 +143,7 @@ pub struct Binding {
     pub control: bool,
     /// Whether Alt must be held.
     pub alt: bool,
-    /// What it does, a line.
+    /// Description in a line.
     pub help: &'static str,
 }
 
@@ -204,7 +204,7 @@ pub const BINDINGS: &[Binding] = &[
         "Enter",
         "Follow the owner: select what keeps the selection's objects alive, up to the GC root",
     ),
-    bind(Action::Ways, &[KeyCode::KeyU], "U", "Up to the roots: draw and list the ways that keep the selection"),
+    bind(Action::RootPaths, &[KeyCode::KeyU], "U", "Up to the roots: draw and list the ways that keep the selection"),
     bind(Action::Cut, &[KeyCode::Delete], "Del", "Cut the chosen step of a way: show what would be freed (Esc undoes)"),
     bind(
         Action::ShowOwner,
@@ -384,7 +384,7 @@ impl Action {
         BINDINGS.iter().find(|b| b.action == self).unwrap_or(&BINDINGS[0])
     }
 
-    /// Tooltip: what it does and its key.
+    /// Tooltip: its effect and its key.
     pub fn tooltip(self) -> String {
         let map = super::keys::map();
         map.beside(map.help(self.binding()), self)
@@ -419,7 +419,7 @@ mod tests {
             Action::OwnScale,
             Action::Escape,
             Action::FollowOwner,
-            Action::Ways,
+            Action::RootPaths,
             Action::Cut,
             Action::Back,
             Action::ShowOwner,

@@ -1,29 +1,35 @@
-//! Puts the viewer together: which plugins, which stages in which order, for a window or without one.
+//! Assembly of the viewer: its plugins and the order of their stages, for a window or without one.
 
 use super::action::Action;
 use super::bookmarks::BookmarksPlugin;
+use super::city::Sharpness;
 use super::comparison::{CompareWish, ComparisonPlugin, OpenComparison};
 use super::dock::DockPlugin;
 use super::document::{Document, DocumentPlugin};
 use super::finding::FindingPlugin;
-use super::kept_settings::OthersSettings;
+use super::frame::{Awake, Drawn, Stage};
 use super::live::{self, Listening, LivePlugin};
-use super::loading::{self, LoadingPlugin, OpenRequest};
+use super::loading::{self, Loading, LoadingPlugin, OpenRequest};
 use super::notices::{Notices, NoticesPlugin};
 use super::owners::OwnersPlugin;
 use super::palette::PalettePlugin;
-use super::panels::{PanelState, PanelsPlugin};
+use super::panels::PanelState;
+use super::panels::screen::PanelsPlugin;
+use super::root_paths::RootPathsPlugin;
 use super::run::RunPlugin;
+use super::saved_settings::OthersSettings;
 use super::scene::{ScenePlugin, city_camera};
 use super::screenshot::ScreenshotPlugin;
 use super::search::SearchPlugin;
 use super::selection::SelectionPlugin;
 use super::settings::{Settings, SettingsPlugin};
 use super::sites::SitesPlugin;
+use super::view::Views;
 use super::view_file::{self, AwaitedView};
-use super::views::{Sharpness, ViewsPlugin};
-use super::ways::WaysPlugin;
+use super::views::{self, ViewsPlugin};
+use super::window::WindowSize;
 use super::{clock::ClockPlugin, input::InputPlugin, keys, trail};
+use crate::saved_view::ViewReach;
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
@@ -32,54 +38,18 @@ use bevy::render::renderer::RenderAdapterInfo;
 use bevy::render::view::Msaa;
 use bevy::window::{ExitCondition, PresentMode, WindowResolution};
 use bevy::winit::{EventLoopProxyWrapper, UpdateMode, WinitPlugin, WinitSettings};
+use memory_city_heap::printable::line_text;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// The stages of a frame, in order.
-#[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Stage {
-    /// Keys and buttons become actions.
-    Input,
-    /// Inputs are opened, finished work is taken: the document changes here and nowhere else.
-    Load,
-    /// Actions change time, selection, settings, camera.
-    Act,
-    /// What the mouse points at; what the selection refers to.
-    Derive,
-    /// The state becomes a picture.
-    Present,
-}
-
-/// Whether anything on screen changes by itself. Whoever animates or waits for a result says so in each frame.
-#[derive(Resource, Default)]
-pub struct Awake {
-    moves: bool,
-    waits: bool,
-}
-
-impl Awake {
-    /// Asks for the frame after this one.
-    pub fn keep_if(&mut self, moving: bool) {
-        self.moves |= moving;
-    }
-
-    /// Whether work goes on of which the frames since the last call show the progress.
-    pub(super) fn has_waited(&mut self) -> bool {
-        std::mem::take(self).waits
-    }
-
-    /// Asks for some frames a second: work goes on whose progress is shown. Its end brings a frame by itself ([`super::job::when_one_ends`]);
-    /// were all frames drawn, they would take the processor from what they wait for.
-    pub fn wait_if(&mut self, waiting: bool) {
-        self.waits |= waiting;
-    }
-}
 
 /// Time between frames that show the progress of something.
 const WAITING: Duration = Duration::from_millis(100);
 
 /// Everything a document and its views need but a window.
-pub struct ViewerPlugin;
+pub struct ViewerPlugin {
+    /// The views that there are.
+    pub views: Views,
+}
 
 impl Plugin for ViewerPlugin {
     fn build(&self, app: &mut App) {
@@ -98,34 +68,64 @@ impl Plugin for ViewerPlugin {
                 ComparisonPlugin,
                 FindingPlugin,
                 (OwnersPlugin, SitesPlugin),
-                WaysPlugin,
+                RootPathsPlugin,
                 RunPlugin,
                 ScenePlugin,
                 PanelsPlugin,
                 DockPlugin,
-                ViewsPlugin,
+                ViewsPlugin(self.views.clone()),
                 SearchPlugin,
                 BookmarksPlugin,
                 PalettePlugin,
             ))
-            .add_systems(
-                Update,
-                (trail::log_input, trail::log_changes).chain().in_set(Stage::Present).after(super::views::Drawn),
-            );
+            .add_systems(Update, (trail::log_input, trail::log_changes).chain().in_set(Stage::Present).after(Drawn));
     }
 }
 
-/// Opens the window on `paths`, or on the bundled sample when there are none, beside what `compare` says if that is given, and listens
+/// Opens the window on `paths`, or on the bundled sample when there are none, in comparison with `compare` if that is given, and listens
 /// if asked to. Returns when the window is closed.
 pub fn run(
-    paths: Vec<PathBuf>,
+    (paths, reach): (Vec<PathBuf>, ViewReach),
     settings: Settings,
     listen: Option<live::ListenOptions>,
     compare: Option<CompareWish>,
 ) -> AppExit {
     super::keys::read();
+    let size = super::saved_settings::window_size();
+    let mut app = window(views::all(), size);
+    app.add_plugins(super::remembered::RememberedPlugin)
+        .insert_resource(settings)
+        .insert_resource(PanelState { visible: super::saved_settings::panels(), ..PanelState::default() })
+        .add_systems(Startup, (super::dock::restore_layout, say_where_panels_are))
+        .add_systems(
+            Last,
+            (
+                super::dock::keep_layout,
+                super::saved_settings::keep,
+                super::saved_settings::keep_window,
+                super::saved_settings::keep_panels,
+            ),
+        );
+    let listens = listen.is_some();
+    app.insert_resource(Listening::at_once(listen));
+    let first = if paths.is_empty() && !listens {
+        loading::sample_path().map(|p| vec![p])
+    } else {
+        Some(paths).filter(|paths| !paths.is_empty())
+    };
+    app.world_mut().resource_mut::<OpenComparison>().with_next = compare;
+    if let Some(paths) = first {
+        if reach == ViewReach::Anywhere {
+            app.world_mut().resource_mut::<Loading>().allow_view(&paths);
+        }
+        app.world_mut().write_message(OpenRequest(paths));
+    }
+    app.run()
+}
+
+/// A window with some views and no document, which knows nothing of earlier runs. [`OpenRequest`] opens one.
+pub fn window(views: Views, size: WindowSize) -> App {
     let mut app = App::new();
-    let size = super::kept_settings::window_size();
     let first = size.0.unwrap_or(super::window::FIRST);
     app.add_plugins(DefaultPlugins.build().disable::<LogPlugin>().set(render_plugin()).set(WindowPlugin {
         primary_window: Some(Window {
@@ -137,36 +137,13 @@ pub fn run(
         }),
         ..default()
     }))
-    .add_plugins(ViewerPlugin)
-    .add_plugins((super::window::WindowPlugin, super::remembered::RememberedPlugin))
+    .add_plugins((ViewerPlugin { views }, super::window::WindowPlugin))
     .insert_resource(size)
-    .insert_resource(settings)
     .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))
-    .insert_resource(PanelState { visible: super::kept_settings::panels(), ..PanelState::default() })
-    .add_systems(Startup, (wake_for_results, spawn_window_camera, super::dock::restore_layout, say_where_panels_are))
+    .add_systems(Startup, (wake_for_results, spawn_window_camera))
     .add_systems(Update, title_window.in_set(Stage::Derive))
-    .add_systems(
-        Last,
-        (
-            super::dock::keep_layout,
-            super::kept_settings::keep,
-            super::kept_settings::keep_window,
-            super::kept_settings::keep_panels,
-            rest_when_nothing_moves,
-        ),
-    );
-    let listens = listen.is_some();
-    app.insert_resource(Listening::at_once(listen));
-    let first = if paths.is_empty() && !listens {
-        loading::sample_path().map(|p| vec![p])
-    } else {
-        Some(paths).filter(|paths| !paths.is_empty())
-    };
-    app.world_mut().resource_mut::<OpenComparison>().with_next = compare;
-    if let Some(paths) = first {
-        app.world_mut().write_message(OpenRequest(paths));
-    }
-    app.run()
+    .add_systems(Last, rest_when_nothing_moves);
+    app
 }
 
 /// An app without window or display that draws into images.
@@ -181,7 +158,7 @@ pub(super) fn headless() -> App {
             .set(render_plugin())
             .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() }),
     )
-    .add_plugins(ViewerPlugin);
+    .add_plugins(ViewerPlugin { views: views::all() });
     app
 }
 
@@ -206,7 +183,7 @@ fn wake_for_results(proxy: Option<Res<EventLoopProxyWrapper>>) {
     super::job::when_one_ends(move || waker.wake());
 }
 
-/// Who left the window without panels may have forgotten how they come back.
+/// Reminds a user who left the window without panels of the way to bring them back.
 fn say_where_panels_are(panels: Res<PanelState>, mut notices: ResMut<Notices>) {
     if !panels.visible {
         notices.tell(format!(
@@ -226,20 +203,20 @@ fn spawn_window_camera(
     tracing::info!("drawing with {} ({:?}, {:?})", adapter.name, adapter.device_type, adapter.backend);
     if software {
         // A processor that draws: every sample and every shadow costs what a graphics card gives for free.
-        settings.shadows &= super::kept_settings::knows_shadows();
+        settings.shadows &= super::saved_settings::knows_shadows();
         sharpness.moving = Sharpness::SOFTWARE;
     }
     commands.spawn(city_camera(if software { Msaa::Off } else { Msaa::Sample4 }));
 }
 
-/// Names the window after what it shows.
+/// Sets the window's title to that of the document.
 fn title_window(document: Res<Document>, mut windows: Query<&mut Window>, mut named: Local<Option<u64>>) {
     if *named == Some(document.revision()) {
         return;
     }
     *named = Some(document.revision());
     let title = match document.get() {
-        Some(open) => format!("{} · Memory City", open.title),
+        Some(open) => format!("{} · Memory City", line_text(&open.title)),
         None => "Memory City".to_owned(),
     };
     for mut window in &mut windows {
@@ -248,6 +225,18 @@ fn title_window(document: Res<Document>, mut windows: Query<&mut Window>, mut na
         }
     }
 }
+
+/// Seconds until a window rests after the last event: tooltips have come by then.
+const SETTLES: f32 = 0.6;
+/// The first of these seconds. Panels fade and scroll on, so every frame is drawn.
+const FADES: f32 = 0.25;
+/// Most seconds that one frame counts for, so that some frames come before the window rests, also on a slow machine. Panels animate by so
+/// much at most in a frame. The screen shows a frame after the next has begun.
+const LONGEST_FRAME: f32 = 0.1;
+/// The last of these seconds, three frames. They also follow what the window waited for: drawn in one, submitted in the next, then shown.
+const SHOWN: f32 = 2.5 * LONGEST_FRAME;
+/// Time between the frames after that.
+const TOOLTIP: Duration = Duration::from_millis(120);
 
 /// Frames are drawn only while something changes: a window at rest costs nothing.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
@@ -263,25 +252,22 @@ fn rest_when_nothing_moves(
 ) {
     let input = events.read().count() > 0 || keys.get_pressed().len() > 0 || buttons.get_pressed().len() > 0;
     let Awake { moves, waits } = std::mem::take(&mut *awake);
-    if input || moves {
-        // Panels fade and scroll on for a moment after the last event.
-        *settle = 0.6;
-    } else {
-        *settle = (*settle - time.delta_secs()).max(0.0);
-    }
+    let least = if waits { SHOWN } else { 0.0 };
+    *settle = if input || moves { SETTLES } else { (*settle - time.delta_secs().min(LONGEST_FRAME)).max(least) };
     *frames += 1;
     let rests = *settle <= 0.0;
-    if *rested != (rests && !waits) {
-        *rested = rests && !waits;
-        tracing::debug!("{}: {} frames so far", if *rested { "at rest" } else { "awake" }, *frames);
-    } else if *rested {
+    if *rested != rests {
+        *rested = rests;
+        tracing::debug!("{}: {} frames so far", if rests { "at rest" } else { "awake" }, *frames);
+    } else if rests {
         // Nobody asked for it, as far as is known here: there are none but one a minute.
         tracing::debug!("drawn while resting: {} frames so far", *frames);
     }
     let mode = match (rests, waits) {
-        (false, _) => UpdateMode::Continuous,
-        (true, true) => UpdateMode::reactive_low_power(WAITING),
-        (true, false) => UpdateMode::reactive_low_power(Duration::from_secs(60)),
+        (true, _) => UpdateMode::reactive_low_power(Duration::from_secs(60)),
+        (false, _) if *settle > SETTLES - FADES => UpdateMode::Continuous,
+        (false, true) => UpdateMode::reactive_low_power(WAITING),
+        (false, false) => UpdateMode::reactive_low_power(TOOLTIP),
     };
     if winit.focused_mode != mode {
         winit.focused_mode = mode;

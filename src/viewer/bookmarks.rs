@@ -1,15 +1,15 @@
-//! Bookmarks: a time, a camera and a selection to come back to. They belong to what is open, are kept in view files, and are there again when
-//! the same data is opened ([`super::remembered`]).
+//! Bookmarks: a time, a camera and a selection to come back to. They belong to the open input, are kept in view files, and are there
+//! again when the same data is opened ([`super::remembered`]).
 
 use super::action::Action;
-use super::app::Stage;
+use super::city::CameraRig;
 use super::clock::Clock;
 use super::document::{Closed, Document, Grew, OpenDocument, Opened};
+use super::frame::Stage;
 use super::keys;
 use super::notices::Notices;
 use super::selection::Selection;
 use super::settings::{PartKey, Settings};
-use super::views::CameraRig;
 use bevy::prelude::*;
 use memory_city_views::city::camera::CameraPose;
 use serde::{Deserialize, Serialize};
@@ -22,9 +22,9 @@ pub struct Bookmark {
     pub name: String,
     /// Point in time, counted from 0.
     pub time: usize,
-    /// From where the city is seen.
+    /// Camera of the city.
     pub camera: CameraPose,
-    /// As a plan: buildings are flat.
+    /// Whether it is a plan: buildings are flat.
     #[serde(default)]
     pub plan: bool,
     /// Keys of the selected groups, the one selected last first.
@@ -35,10 +35,10 @@ pub struct Bookmark {
     pub parts: Vec<PartKey>,
 }
 
-/// More are not kept: the oldest one goes, and that is said.
+/// Most bookmarks. One more removes the oldest, with a notice.
 pub const MOST_BOOKMARKS: usize = 100;
 
-/// The bookmarks of what is open.
+/// The bookmarks of the open input.
 #[derive(Resource, Default)]
 pub struct Bookmarks {
     list: Vec<Bookmark>,
@@ -81,7 +81,7 @@ impl Bookmarks {
     }
 }
 
-/// What is on screen, as a bookmark.
+/// The present view as a bookmark.
 pub fn here(
     open: &OpenDocument,
     clock: &Clock,

@@ -1,10 +1,10 @@
-//! Time: which point in time is shown, automatic play, and the progress of the animated step. Shared by all views.
+//! The clock of the viewer: the shown point in time, automatic play, and the progress of the animated step. Shared by all views.
 //!
-//! It knows how many points in time there are, and nothing of what is shown at them: views follow it.
+//! It knows the number of points in time, and nothing of their content: views follow it.
 
 use super::action::Action;
-use super::app::{Awake, Stage};
 use super::document::{Closed, Document, Grew, Opened};
+use super::frame::{Awake, Stage};
 use super::settings::Settings;
 use bevy::prelude::*;
 use memory_city_analysis::timeline::TimePoint;
@@ -16,23 +16,22 @@ pub struct Clock {
     pub time: usize,
     /// Whether time steps by itself.
     pub playing: bool,
-    /// The part of the run that a person looks at, by its first and last point in time: what is played, what charts rank by. Chosen in
+    /// The part of the run that a person has chosen, by its first and last point in time: it is played, and charts rank by it. Chosen in
     /// one view, it is that of all.
     range: Option<(usize, usize)>,
     /// How many points in time there are.
     times: usize,
-    /// What tells them apart.
+    /// Their identities.
     points: Vec<Moment>,
     /// Seconds the current state has been shown while playing.
     shown_for: f32,
     /// Progress of the step, 0 to 1; 1 when it is done.
     progress: f32,
-    /// Somebody else says how far the step is.
+    /// Whether the progress of the step is set from outside.
     held: bool,
 }
 
-/// What tells a point in time from others of the same program: when it was, its name, and of a garbage collection whether it is
-/// its end.
+/// Identity of a point in time among those of the same program: its time, its name, and for a garbage collection whether it is its end.
 type Moment = (u64, String, Option<bool>);
 
 fn moment(point: &TimePoint) -> Moment {
@@ -40,10 +39,16 @@ fn moment(point: &TimePoint) -> Moment {
 }
 
 impl Clock {
-    /// The points in time as they were: to find the moment that is shown again when there are others.
+    /// Remembers the points in time, to find the shown moment again among later ones.
     fn take_points(&mut self, points: &[TimePoint]) {
         self.times = points.len();
         self.points = points.iter().map(moment).collect();
+    }
+
+    /// A clock of so many points in time, at the first.
+    #[cfg(test)]
+    pub(crate) fn of(times: usize) -> Clock {
+        Clock { times, ..Clock::default() }
     }
 
     /// Index of the last point in time.
@@ -74,8 +79,8 @@ impl Clock {
         }
     }
 
-    /// Lets `seconds` pass while playing, each state shown for `interval`: what is faster than frames passes over states. Stops
-    /// at the end, or begins again.
+    /// Lets `seconds` pass while playing, each state shown for `interval`. Intervals shorter than a frame skip states. Stops at the end,
+    /// or begins again.
     fn play_on(&mut self, seconds: f32, interval: f32, repeat: bool) {
         let (first, last) = self.range();
         let interval = interval.max(0.005);
@@ -111,7 +116,7 @@ impl Clock {
         }
     }
 
-    /// Is so far on the way to `time`, and stays there until somebody says otherwise: for pictures of a step.
+    /// Sets the progress of the step to `time`, and holds it until it is set again: for pictures of a step.
     pub fn hold(&mut self, time: usize, progress: f32) {
         self.step_to(time);
         (self.progress, self.held) = (progress, progress < 1.0);
@@ -222,7 +227,7 @@ mod tests {
     use super::*;
 
     fn clock(times: usize) -> Clock {
-        Clock { times, progress: 1.0, playing: true, ..Clock::default() }
+        Clock { progress: 1.0, playing: true, ..Clock::of(times) }
     }
 
     #[test]

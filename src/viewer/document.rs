@@ -1,11 +1,11 @@
-//! The document: what is open, as one thing that every view looks at.
+//! The document: the open program with its trees, as one thing that every view looks at.
 //!
-//! There is one way in, [`install`], whoever brings what is to be shown: a file that was opened, a trace that is still
-//! being read, another grouping, a program that sends its trees, a picture without a window. It triggers the events
-//! [`Opened`], [`Grew`] and [`Closed`]; views and shared state observe those and nothing else.
+//! [`install`] is the only way in, for every source: an opened file, a trace that is still being read, another grouping, a program that
+//! sends its trees, a picture without a window. It triggers the events [`Opened`], [`Grew`] and [`Closed`]; views and shared state
+//! observe those and nothing else.
 //!
-//! What a view needs beyond the trees and cannot compute within a frame (the city's layout) it computes where the trees
-//! are: on the thread that reads, through a [`Preparation`]. So a document and all its views change in the same frame.
+//! A view may need more than the trees, and more than a frame's time to compute it (the city's layout). It computes this through a
+//! [`Preparation`], on the thread that reads the trees. So a document and all its views change in the same frame.
 //!
 //! It may not know any view.
 
@@ -28,15 +28,15 @@ pub struct Document {
 
 /// An open document.
 pub struct OpenDocument {
-    /// Where it comes from, for the window title.
+    /// Origin, for the window title.
     pub title: String,
-    /// Trees, and what else the input offers.
+    /// Trees and other data of the input.
     pub source: Arc<Source>,
     /// The trees over time.
     pub timeline: Arc<Timeline>,
-    /// What a person must know about it: taken from the source once.
+    /// Warnings: taken from the source once.
     pub warnings: Arc<[Warning]>,
-    /// What it shows of a program that runs.
+    /// The running program, if it shows one.
     pub live: Option<LiveOf>,
     /// The settings its trees were grouped with.
     pub made_with: Settings,
@@ -47,68 +47,68 @@ pub struct OpenDocument {
 pub struct LiveOf {
     /// The name of the source.
     pub name: String,
-    /// Counts what has come.
+    /// Number of updates so far.
     pub revision: u64,
 }
 
-/// Another program is shown: whatever belonged to the one before is gone.
+/// Another program is shown: all state of the one before is gone.
 #[derive(Event, Clone, Copy, Debug)]
 pub struct Opened;
 
-/// The same program goes on with other trees: more of it was read or came, or its objects are grouped anew. Keys stay,
-/// [`NodeId`]s do not.
+/// The same program goes on with other trees: more of it was read or came, or its objects are grouped anew. Keys stay, [`NodeId`]s do
+/// not.
 #[derive(Event, Clone, Copy, Debug)]
 pub struct Grew {
     /// Whether views have placed everything anew ([`Arrival::Anew`]).
     pub anew: bool,
 }
 
-/// Nothing is open any more.
+/// No document is open any more.
 #[derive(Event, Clone, Copy, Debug)]
 pub struct Closed;
 
-/// How what is installed relates to what is open.
+/// Relation of a new document to the open one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// Another program.
     Opened,
-    /// More of the same program: what views have placed stays in its place where it can.
+    /// More of the same program: placed things stay in their place if they can.
     Grew,
     /// The same program, to be placed anew: regrouped, or asked for.
     Anew,
 }
 
-/// What is to be shown, with what views prepared for it.
+/// A document to be shown, with the preparations of views.
 pub struct Draft {
-    /// Where it comes from.
+    /// Origin, for the window title.
     pub title: String,
-    /// Trees, and what else the input offers.
+    /// Trees and other data of the input.
     pub source: Arc<Source>,
     /// The program that sends it.
     pub live: Option<LiveOf>,
     /// The settings the trees were grouped with.
     pub made_with: Settings,
-    /// What views need of it.
+    /// Preparations of views.
     pub prepared: Prepared,
 }
 
-/// What views have computed for a document, by the view's id.
+/// Results of views' preparations for a document, by the view's id.
 #[derive(Default)]
 pub struct Prepared(HashMap<&'static str, Box<dyn Any + Send + Sync>>);
 
 impl Prepared {
-    /// What the view `id` prepared; `None` when it prepared nothing, or has taken it.
+    /// The preparation of the view `id`; `None` when there is none, or it was taken.
     pub fn take<T: 'static>(&mut self, id: &str) -> Option<T> {
         self.0.remove(id).and_then(|any| any.downcast().ok()).map(|value| *value)
     }
 
-    /// Sets what the view `id` prepared.
+    /// Sets the preparation of the view `id`.
     pub fn put(&mut self, id: &'static str, value: impl Any + Send + Sync) {
         self.0.insert(id, Box::new(value));
     }
 }
 
-/// What a view computes from a source before it is shown: on the thread that reads, never in a frame.
+/// Work of a view on a source before it is shown: on the thread that reads, never in a frame.
 pub type Preparation = Arc<dyn Fn(&Arc<Source>, Arrival) -> Box<dyn Any + Send + Sync> + Send + Sync>;
 
 /// The preparations of all views. Each view keeps its own up to date.
@@ -116,12 +116,12 @@ pub type Preparation = Arc<dyn Fn(&Arc<Source>, Arrival) -> Box<dyn Any + Send +
 pub struct Preparations(HashMap<&'static str, Preparation>);
 
 impl Preparations {
-    /// Sets what the view `id` computes from now on.
+    /// Sets the work of the view `id` from now on.
     pub fn set(&mut self, id: &'static str, preparation: Preparation) {
         self.0.insert(id, preparation);
     }
 
-    /// Computes what all views need.
+    /// Runs the preparations of all views.
     pub fn run(&self, source: &Arc<Source>, arrival: Arrival) -> Prepared {
         Prepared(self.0.iter().map(|(id, of)| (*id, of(source, arrival))).collect())
     }
@@ -143,17 +143,17 @@ impl Draft {
 }
 
 impl Document {
-    /// What is open.
+    /// The open document.
     pub fn get(&self) -> Option<&OpenDocument> {
         self.open.as_ref()
     }
 
-    /// The trees of what is open.
+    /// The trees of the open document.
     pub fn timeline(&self) -> Option<&Arc<Timeline>> {
         self.open.as_ref().map(|open| &open.timeline)
     }
 
-    /// The program that sends what is open.
+    /// The program that sends the open document.
     pub fn live(&self) -> Option<&LiveOf> {
         self.open.as_ref().and_then(|open| open.live.as_ref())
     }
@@ -163,7 +163,7 @@ impl Document {
         self.revision
     }
 
-    /// What views prepared for the document that was just installed.
+    /// Preparations for the document that was just installed.
     pub fn prepared(&mut self) -> &mut Prepared {
         &mut self.prepared
     }
@@ -178,7 +178,7 @@ impl OpenDocument {
     }
 }
 
-/// Puts a document in the place of what is open. The only way to do so; triggers [`Opened`] or [`Grew`].
+/// Replaces the open document. The only way to do so; triggers [`Opened`] or [`Grew`].
 pub fn install(world: &mut World, draft: Draft, arrival: Arrival) {
     let Draft { title, source, live, made_with, prepared } = draft;
     let document = world.resource::<Document>();
@@ -208,7 +208,7 @@ pub fn install(world: &mut World, draft: Draft, arrival: Arrival) {
     world.resource_mut::<Document>().prepared = Prepared::default();
 }
 
-/// Closes what is open; triggers [`Closed`].
+/// Closes the open document; triggers [`Closed`].
 pub fn close(world: &mut World) {
     let mut document = world.resource_mut::<Document>();
     if document.open.take().is_some() {
@@ -236,7 +236,7 @@ impl Plugin for DocumentPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Document>()
             .init_resource::<Preparations>()
-            .add_systems(Update, close_on_request.in_set(super::app::Stage::Load));
+            .add_systems(Update, close_on_request.in_set(super::frame::Stage::Load));
     }
 }
 

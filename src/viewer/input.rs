@@ -1,8 +1,8 @@
-//! Keys to actions, through the table of [`super::action`] and [`super::keys`]. Keys typed into a text field stay there.
+//! Translation of keys to actions, through the table of [`super::action`] and [`super::keys`]. Keys typed into a text field stay there.
 
 use super::action::Action;
-use super::app::Stage;
 use super::dock::Focus;
+use super::frame::Stage;
 use super::keys::Chord;
 use super::panels::Typing;
 use bevy::input::ButtonState;
@@ -102,7 +102,7 @@ mod tests {
         assert!(!is_command(&keys));
     }
 
-    /// What is done by keys that all come within one frame, in their order: `+` is pressed, `-` is let go, of `?` the character comes.
+    /// Actions of keys that all come within one frame, in their order: `+` is pressed, `-` is let go, `?` comes as a character.
     fn done(keys: &[(char, KeyCode)]) -> Vec<Action> {
         let mut app = App::new();
         app.add_message::<KeyboardInput>()

@@ -1,4 +1,4 @@
-//! Work on another thread, watched from the frame: progress, cancel, and a result that is polled for.
+//! A job on another thread, watched from the frame: progress, cancel, and a result that is polled for.
 //!
 //! A job that panics ends in `Err`, never in a frozen window.
 
@@ -8,12 +8,12 @@ use std::sync::{Condvar, Mutex, OnceLock};
 use std::time::Duration;
 use thread_priority::{ThreadPriority, ThreadPriorityValue, set_current_thread_priority};
 
-/// Priority of what is done behind frames, of 0 to 99: a nice value of 9 where the system has these. 49 is what threads have.
+/// Priority of work behind frames, of 0 to 99: a nice value of 9 on systems that have these. Threads usually have 49.
 const BEHIND: u8 = 25;
 
 /// How many frames were drawn, and who waits for the next.
 static DRAWN: (Mutex<u64>, Condvar) = (Mutex::new(0), Condvar::new());
-/// So long what is made behind frames waits for the one that asked for it: there may be none.
+/// Longest wait of work behind frames for the frame that asked for it: there may be none.
 const FRAME_AT_MOST: Duration = Duration::from_millis(50);
 
 /// Says that a frame was drawn.
@@ -35,12 +35,13 @@ fn wait_for_frame_after(drawn: u64) {
 /// Called whenever one ends, on its thread.
 static WHEN_ONE_ENDS: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// Has the window told of each piece of work that ends: while it only waits it draws few frames. For the first window of a process.
+/// Sets the function that tells the window of each job that ends: while it only waits it draws few frames. Works for the first window of
+/// a process.
 pub fn when_one_ends(tell: impl Fn() + Send + Sync + 'static) {
     let _ = WHEN_ONE_ENDS.set(Box::new(tell));
 }
 
-/// Tells of the end when it is dropped, also by a panic.
+/// Reports the end when it is dropped, also by a panic.
 struct TellsOfEnd;
 
 impl Drop for TellsOfEnd {
@@ -51,7 +52,7 @@ impl Drop for TellsOfEnd {
     }
 }
 
-/// Gives the thread that asks a tenth of what one that draws gets. Where the system refuses, it competes with frames.
+/// Gives the calling thread a tenth of a drawing thread's share. If the system refuses, it competes with frames.
 fn go_behind() {
     let lower = ThreadPriorityValue::try_from(BEHIND).map(ThreadPriority::Crossplatform);
     if let Some(refused) = lower.ok().and_then(|lower| set_current_thread_priority(lower).err()) {
@@ -81,10 +82,10 @@ impl<T: Send + 'static> Job<T> {
         Job { progress, result: Mutex::new(receiver) }
     }
 
-    /// The same for what is made while people go on: where frames and this want the same core, frames come first. So do those threads come
-    /// behind that the work is divided among: they are its own, not those that a frame has its work divided among.
+    /// The same for work while people go on: if frames and the work want the same core, frames come first. This includes the threads that
+    /// the work is divided among: they are its own, not those of the frame.
     ///
-    /// Not for what starts other programs: they would have the priority of this.
+    /// Not for work that starts other programs: they would inherit its priority.
     pub fn behind_frames(work: impl FnOnce(&Progress) -> T + Send + 'static) -> Self {
         let drawn = frames_drawn();
         Job::start(move |progress| {
@@ -101,7 +102,7 @@ impl<T: Send + 'static> Job<T> {
         })
     }
 
-    /// The result, once it is there; `Err` when the work panicked.
+    /// The result, once it is ready; `Err` when the work panicked.
     pub fn poll(&self) -> Option<Result<T, String>> {
         let receiver = self.result.lock().unwrap_or_else(|e| e.into_inner());
         match receiver.try_recv() {
@@ -126,7 +127,7 @@ impl<T: Send + 'static> Job<T> {
 }
 
 impl<T> Drop for Job<T> {
-    /// Work nobody waits for stops at its next check.
+    /// Stops abandoned work at its next check.
     fn drop(&mut self) {
         self.progress.cancel();
     }

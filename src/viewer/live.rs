@@ -1,16 +1,16 @@
-//! Documents that grow while programs run: listens when asked to, shows what has come, and tells the programs what is
-//! selected.
+//! Live documents, which grow while programs run: listens if asked to, shows the trees that come, and reports the selection to the
+//! programs.
 //!
-//! The frame only looks at what is complete ([`Hub::latest`]); what views need of it is prepared by a job. Views keep what
-//! they have placed in its place; to place everything anew is asked for, by a person or a program.
+//! The frame only looks at complete trees ([`Hub::latest`]); a job prepares them for the views. Views keep placed things in their place.
+//! A person or a program may ask to place everything anew.
 //!
 //! Trees of a recording on this machine may be grouped anew: then the document is of the recording's walks, and follows them
-//! ([`Source::grown`]). What is sent goes on to say when there is one more; its trees wait.
+//! ([`Source::grown`]). The sent trees still announce each new walk, and wait.
 
 use super::action::Action;
-use super::app::{Awake, Stage};
 use super::clock::Clock;
 use super::document::{self, Arrival, Document, Draft, LiveOf, OpenDocument, Preparations};
+use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::loading::Loading;
 use super::notices::Notices;
@@ -27,13 +27,13 @@ use std::sync::Arc;
 /// Whether and how to listen.
 #[derive(Clone, Debug, Default)]
 pub struct ListenOptions {
-    /// What clients may ask.
+    /// Limits of clients.
     pub limits: LiveLimits,
-    /// Where, and who.
+    /// Address and permitted clients.
     pub server: ServerOptions,
 }
 
-/// What listens, and what it shows.
+/// The listening hub, and the source that it shows.
 #[derive(Resource, Default)]
 pub struct Listening {
     /// How to listen when asked to.
@@ -52,18 +52,18 @@ pub struct Listening {
     wishes: Wishes,
     told: Option<(Option<String>, usize)>,
     making: Option<Making>,
-    /// Up to what of the source on screen its recording was looked at, where that is followed.
+    /// Last walk of the recording that was looked at, if it is followed.
     looked: u64,
     /// Whether everything shall be placed anew.
     anew: bool,
 }
 
-/// What has come, while views are prepared for it.
+/// New trees, while views are prepared for them.
 struct Making {
     name: String,
     arrival: Arrival,
     revision: u64,
-    /// Nothing, where a recording that is followed has no further walk.
+    /// `None` if the recording has no further walk.
     job: Job<Result<Option<Draft>>>,
 }
 
@@ -73,7 +73,7 @@ impl Listening {
         Listening { at_once: options.is_some(), options, ..Listening::default() }
     }
 
-    /// Where it listens, with the token clients need.
+    /// Address at which it listens, with the token that clients need.
     pub fn address(&self) -> Option<(String, Option<&str>)> {
         self.server.as_ref().map(|s| (format!("ws://{}", s.address()), s.token()))
     }
@@ -88,7 +88,7 @@ impl Listening {
         self.name.as_deref()
     }
 
-    /// Where programs that this window starts find it: where it listens already, or else a place that only they are told of.
+    /// Address for programs that this window starts: the present one, or else a new one that only they know.
     ///
     /// # Errors
     /// When it cannot listen.
@@ -117,7 +117,7 @@ impl Listening {
     }
 }
 
-/// Wakes the window, from any thread: a city at rest draws no frames until somebody does.
+/// Wakes the window, from any thread: a city at rest draws no frames without it.
 #[derive(Clone, Default)]
 pub(super) struct WindowWaker(Option<EventLoopProxy<WinitUserEvent>>);
 
@@ -171,7 +171,7 @@ fn switch_listening(
     }
 }
 
-/// Shows what has come.
+/// Shows the trees that have come.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn follow_live(
     mut listening: ResMut<Listening>,
@@ -298,7 +298,7 @@ fn follows(open: &OpenDocument, sent: &Source) -> bool {
     open.source.followed_recording().is_some_and(|followed| Some(followed) == sent.sent_recording())
 }
 
-/// Whether what was made goes on from what is open: that may have been grouped anew meanwhile, or be another input.
+/// Whether a draft continues the open document: that may have been grouped anew meanwhile, or be another input.
 fn fits(draft: &Draft, document: &Document, arrival: Arrival) -> bool {
     let name = draft.live.as_ref().map(|live| &live.name);
     let open = document.get().filter(|open| open.live.as_ref().map(|live| &live.name) == name);
@@ -314,7 +314,7 @@ fn fits(draft: &Draft, document: &Document, arrival: Arrival) -> bool {
     }
 }
 
-/// Which source to show: the one that was clicked, or that a client asked for, or the first when nothing else is open.
+/// Chooses the source to show: one that was clicked, or that a client asked for, or the first when nothing else is open.
 fn choose_source(listening: &mut Listening, hub: &Arc<Hub>, document: &Document) {
     let open = document.get();
     let (count, wanted) = hub.wanted();
@@ -342,7 +342,7 @@ fn choose_source(listening: &mut Listening, hub: &Arc<Hub>, document: &Document)
     }
 }
 
-/// Does what clients wish.
+/// Carries out the wishes of clients.
 fn take_wishes(
     listening: &mut Listening,
     hub: &Arc<Hub>,

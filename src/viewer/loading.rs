@@ -1,20 +1,22 @@
-//! Opening inputs and grouping them anew, off the main thread: what is shown stays until the next is ready.
+//! Opening and grouping of inputs, off the main thread: the old picture stays until the next one is ready.
 
 use super::action::Action;
-use super::app::{Awake, Stage};
+use super::city::CameraRig;
 use super::comparison::{self, CompareWish, OpenComparison};
 use super::document::{self, Arrival, Document, Draft, Preparations};
+use super::frame::{Awake, Stage};
 use super::job::Job;
-use super::kept_settings::OthersSettings;
 use super::notices::Notices;
+use super::saved_settings::OthersSettings;
 use super::settings::Settings;
+use super::view::Views;
 use super::view_file::{AwaitedView, SeenData, ViewFile};
-use super::views::CameraRig;
-use crate::opening;
+use crate::readers::{FileReaders, readers_compared};
+use crate::saved_view::{NamedView, ViewReach};
 use bevy::prelude::*;
 use bevy::window::FileDragAndDrop;
 use memory_city_analysis::analyses;
-use memory_city_analysis::timeline::{ClosureMetric, title_of};
+use memory_city_analysis::timeline::{ClosureMetric, Source, title_of};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::{Progress, Snapshot};
@@ -28,7 +30,7 @@ pub struct OpenRequest(pub Vec<PathBuf>);
 /// Work that goes on, and how the last opening ended.
 #[derive(Resource, Default)]
 pub struct Loading {
-    /// Where what is open lies: what a view file names. Nothing of what could not be opened.
+    /// Paths of the open input, for view files. Empty after a failure to open.
     paths: Vec<PathBuf>,
     opening: Option<Opening>,
     /// A new grouping of the open document, and the settings it is made for.
@@ -37,8 +39,21 @@ pub struct Loading {
     finding: Option<(u64, Vec<ClosureMetric>, Job<Result<Draft>>)>,
     dialog: Option<Job<Option<Vec<PathBuf>>>>,
     failed: Option<(String, String)>,
+    /// A view file with paths outside its folder: none of them was read yet.
+    question: Option<ViewQuestion>,
+    /// The one whose question was answered with yes, and that of the command line.
+    allowed: Option<ViewQuestion>,
     /// Settings that could not be applied, and why: not tried again until they change.
     refused: Option<(Settings, String)>,
+}
+
+/// Question whether the paths of a view file may be read, though they lie elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewQuestion {
+    /// The view file.
+    pub view: PathBuf,
+    /// Files that it names, outside its folder.
+    pub outside: Vec<PathBuf>,
 }
 
 /// An input that is being opened.
@@ -46,15 +61,15 @@ struct Opening {
     title: String,
     paths: Vec<PathBuf>,
     job: Job<Result<Draft>>,
-    /// What has been read so far, when there is more of it.
+    /// The part read so far, when there is more of it.
     partial: Arc<Mutex<Option<Draft>>>,
     /// Whether such a part is on screen.
     shows_partial: bool,
 }
 
-/// What to show of it.
+/// State of loading.
 pub enum State {
-    /// Nothing goes on.
+    /// Nothing to do.
     Idle,
     /// An input is being opened.
     Opening {
@@ -65,14 +80,16 @@ pub enum State {
     },
     /// The last opening failed.
     Failed {
-        /// What should have been opened.
+        /// Title of the input that failed.
         title: String,
         /// Why it could not.
         error: String,
     },
-    /// What is open is grouped anew, or still being read.
+    /// A person is asked.
+    Asks(ViewQuestion),
+    /// The open input is grouped anew, or still being read.
     Busy {
-        /// What is done.
+        /// The work.
         what: String,
         /// How far it is.
         snapshot: Snapshot,
@@ -80,7 +97,7 @@ pub enum State {
 }
 
 impl Loading {
-    /// What to show.
+    /// State for the screen.
     pub fn state(&self) -> State {
         if let Some(Opening { title, job, shows_partial, .. }) = &self.opening {
             let snapshot = job.snapshot();
@@ -88,6 +105,9 @@ impl Loading {
                 true => State::Busy { what: "Reading on: the city fills in".to_owned(), snapshot },
                 false => State::Opening { title: title.clone(), snapshot },
             };
+        }
+        if let Some(question) = &self.question {
+            return State::Asks(question.clone());
         }
         if let Some((title, error)) = &self.failed {
             return State::Failed { title: title.clone(), error: error.clone() };
@@ -104,9 +124,20 @@ impl Loading {
         }
     }
 
-    /// Where what is open lies, as it was given.
+    /// Paths of the open input, as they were given.
     pub fn paths(&self) -> &[PathBuf] {
         &self.paths
+    }
+
+    /// Read permissions of files made of the open input: this user alone if it comes from a running program.
+    pub fn readers(&self, document: &Document, comparison: &OpenComparison) -> FileReaders {
+        let is_live = document.get().is_some_and(|open| open.live.is_some());
+        let compare = comparison.shown().map(|shown| &shown.wish);
+        match is_live || self.paths.is_empty() {
+            true => FileReaders::OwnerAlone,
+            // What cannot be looked at any more was nobody else's.
+            false => readers_compared(&self.paths, compare).unwrap_or(FileReaders::OwnerAlone),
+        }
     }
 
     /// Whether an input is still being read.
@@ -114,7 +145,7 @@ impl Loading {
         self.opening.is_some()
     }
 
-    /// Says what is open, where somebody else has opened it.
+    /// Sets the paths of the open document, for another module that has opened it.
     pub fn set_paths(&mut self, paths: Vec<PathBuf>) {
         self.paths = paths;
     }
@@ -124,7 +155,7 @@ impl Loading {
         self.opening.is_some() || self.regrouping.is_some() || self.finding.is_some() || self.dialog.is_some()
     }
 
-    /// Whether what is open is grouped anew, or further metrics of it are found.
+    /// Whether the open document is grouped anew, or further metrics of it are found.
     pub(super) fn is_grouping(&self) -> bool {
         self.regrouping.is_some() || self.finding.is_some()
     }
@@ -158,11 +189,37 @@ impl Loading {
             job.cancel();
             return true;
         }
-        self.failed.take().is_some()
+        self.question.take().is_some() || self.failed.take().is_some()
+    }
+
+    /// Answers the question with yes. Returns the request to open then.
+    pub fn allow(&mut self) -> Option<OpenRequest> {
+        self.allowed = self.question.take();
+        self.allowed.as_ref().map(|allowed| OpenRequest(vec![allowed.view.clone()]))
+    }
+
+    /// Allows the view file of the next request all paths that it names now: the command line says so.
+    pub fn allow_view(&mut self, paths: &[PathBuf]) {
+        let [path] = paths else { return };
+        let outside = ViewFile::read(path).map(|view| view.outside().to_vec());
+        self.allowed = outside.ok().map(|outside| ViewQuestion { view: path.clone(), outside });
+    }
+
+    /// A view that may be shown; `None` for one with paths elsewhere, which a person is asked about first. The answer counts for the
+    /// paths that the question showed, and once.
+    fn allowed(&mut self, path: &Path, view: NamedView<ViewFile>) -> Result<Option<ViewFile>> {
+        let question = ViewQuestion { view: path.to_path_buf(), outside: view.outside().to_vec() };
+        let is_allowed = self.allowed.take().is_some_and(|allowed| allowed == question);
+        if question.outside.is_empty() || is_allowed {
+            return view.within(ViewReach::Anywhere).map(Some);
+        }
+        tracing::debug!("view: asks for {:?}", question.outside);
+        self.question = Some(question);
+        Ok(None)
     }
 }
 
-/// Where the bundled sample city lies: beside the program, in the working folder, or in the source tree.
+/// Path of the bundled sample city: beside the program, in the working folder, or in the source tree.
 pub fn sample_path() -> Option<PathBuf> {
     const SAMPLE: &str = "sample-data/person-leak";
     let beside = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf));
@@ -178,14 +235,14 @@ pub fn sample_path() -> Option<PathBuf> {
 /// Reads, groups, and prepares the views: the whole way from files to a document.
 ///
 /// # Errors
-/// Those of [`opening::open`].
+/// Errors of [`Source::open`].
 pub fn open_document(
     paths: &[PathBuf],
     settings: &Settings,
     preparations: &Preparations,
     progress: &Progress,
 ) -> Result<Draft> {
-    let mut source = opening::open(paths, &settings.grouping, settings.group_options(), progress)?;
+    let mut source = Source::open(paths, &settings.grouping, settings.group_options(), progress)?;
     let closures = settings.closures_to_find(source.timeline());
     if !closures.is_empty() {
         source = source.with_closures(&closures, KeepRules::default(), progress)?;
@@ -198,11 +255,11 @@ pub fn open_document(
     Ok(Draft::new(title_of(paths), Arc::new(source), None, settings, preparations, Arrival::Anew))
 }
 
-/// As [`open_document`], compared with what `compare` says where that is given; for pictures and tables without a window, so what
-/// is missing, or another than what was `seen`, is told in the log.
+/// Like [`open_document`], compared with `compare`, if it is given. It serves pictures and tables without a window, so the log names
+/// anything that is missing, or that differs from the data `seen`.
 ///
 /// # Errors
-/// Those of [`opening::open`], and of [`comparison::draft`].
+/// Errors of [`Source::open`], and of [`comparison::draft`].
 pub fn open_compared(
     paths: &[PathBuf],
     (compare, seen): (Option<&CompareWish>, Option<&SeenData>),
@@ -221,7 +278,7 @@ pub fn open_compared(
     Ok(draft)
 }
 
-/// As [`open_document`]; while a long trace is being read, `partial` gets what has been read, now and then.
+/// Like [`open_document`]; while a long trace is being read, `partial` gets the part read so far, now and then.
 fn open_gradually(
     paths: &[PathBuf],
     settings: &Settings,
@@ -231,12 +288,12 @@ fn open_gradually(
 ) -> Result<Draft> {
     let draft = |source, arrival| Draft::new(title_of(paths), Arc::new(source), None, settings, preparations, arrival);
     let mut partial = |source| partial(draft(source, Arrival::Anew));
-    let source = opening::open_gradually(paths, &settings.grouping, settings.group_options(), progress, &mut partial)?;
+    let source = Source::open_gradually(paths, &settings.grouping, settings.group_options(), progress, &mut partial)?;
     progress.begin("Preparing the views", 0);
     Ok(draft(source, Arrival::Anew))
 }
 
-/// Starts opening what was asked for through the command line, the dialog, or by dropping files.
+/// Starts opening an input from the command line, the dialog, or dropped files.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn start_opening(
     mut requests: MessageReader<OpenRequest>,
@@ -244,7 +301,7 @@ fn start_opening(
     mut actions: MessageReader<Action>,
     mut loading: ResMut<Loading>,
     mut notices: ResMut<Notices>,
-    (mut settings, preparations): (ResMut<Settings>, Res<Preparations>),
+    (mut settings, preparations, views): (ResMut<Settings>, Res<Preparations>, Res<Views>),
     (mut awaited, mut others, mut rig): (ResMut<AwaitedView>, ResMut<OthersSettings>, ResMut<CameraRig>),
     mut comparison: ResMut<OpenComparison>,
 ) {
@@ -287,7 +344,7 @@ fn start_opening(
     if paths.is_empty() {
         return;
     }
-    loading.failed = None;
+    (loading.failed, loading.question) = (None, None);
     (loading.regrouping, loading.finding) = (None, None);
     awaited.0 = None;
     if !settings.parts.is_empty() {
@@ -296,8 +353,10 @@ fn start_opening(
     if let [path] = &paths[..]
         && ViewFile::is_one(path)
     {
-        match ViewFile::read(path).and_then(|view| view.make_known(path).map(|()| view)) {
-            Ok(view) => {
+        let view = ViewFile::read(path).and_then(|view| loading.allowed(path, view));
+        match view.and_then(|view| view.map(|view| view.make_known(path).map(|()| view)).transpose()) {
+            Ok(None) => return,
+            Ok(Some(view)) => {
                 *settings = view.settings(settings.clone());
                 others.0 = true;
                 rig.await_city(view.camera, view.plan);
@@ -311,7 +370,7 @@ fn start_opening(
             }
         }
     }
-    let made_with = preparations_for(awaited.0.is_some(), &settings, &preparations);
+    let made_with = preparations_for(awaited.0.is_some(), &settings, &preparations, &views);
     let (settings, preparations) = (settings.clone(), made_with);
     let (title, given, partial) = (title_of(&paths), paths.clone(), Arc::new(Mutex::new(None)));
     let sink = Arc::clone(&partial);
@@ -325,12 +384,12 @@ fn start_opening(
     loading.opening = Some(Opening { title, paths: given, job, partial, shows_partial: false });
 }
 
-/// What views compute of what is opened: under the settings of a view file, where there is one.
-fn preparations_for(of_view: bool, settings: &Settings, now: &Preparations) -> Preparations {
-    if of_view { super::views::preparations(settings) } else { now.clone() }
+/// Preparations of views for the new input: under the settings of its view file, if it has one.
+fn preparations_for(of_view: bool, settings: &Settings, now: &Preparations, views: &Views) -> Preparations {
+    if of_view { views.preparations(settings) } else { now.clone() }
 }
 
-/// Installs what is finished, and starts to group anew when settings ask for it.
+/// Installs finished documents, and starts to group anew when settings ask for it.
 fn take_finished(
     mut loading: ResMut<Loading>,
     mut notices: ResMut<Notices>,
@@ -416,7 +475,7 @@ fn follow_settings(
     loading.regrouping = Some((settings.clone(), job));
 }
 
-/// Has metrics found that were asked for and the open document does not have, and shows them when they are there.
+/// Finds wanted metrics that the open document lacks, and shows them when they are there.
 fn find_closures(
     mut loading: ResMut<Loading>,
     document: Res<Document>,

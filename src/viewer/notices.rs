@@ -1,6 +1,7 @@
-//! Short messages for the user that fade: what just happened, and why something did not.
+//! Short messages for the user that fade: results of actions, and reasons for refusals.
 
-use super::app::{Awake, Stage};
+use super::frame::{Awake, Stage};
+use super::settings::Settings;
 use bevy::prelude::*;
 
 /// The messages on screen.
@@ -9,6 +10,8 @@ pub struct Notices(Vec<(String, f32)>);
 
 /// Seconds a message stays.
 const STAY: f32 = 6.0;
+/// The last of these seconds. A message fades in them; before, few frames are drawn.
+const FADES: f32 = 0.5;
 
 impl Notices {
     /// Shows a message.
@@ -25,7 +28,7 @@ impl Notices {
 
     /// The messages, oldest first, with their opacity.
     pub fn iter(&self) -> impl Iterator<Item = (&str, f32)> {
-        self.0.iter().map(|(text, left)| (text.as_str(), left.min(1.0)))
+        self.0.iter().map(|(text, left)| (text.as_str(), (left / FADES).min(1.0)))
     }
 
     /// Whether any is shown.
@@ -35,11 +38,13 @@ impl Notices {
 }
 
 /// Lets messages fade.
-fn fade_notices(mut notices: ResMut<Notices>, time: Res<Time>, mut awake: ResMut<Awake>) {
+fn fade_notices(mut notices: ResMut<Notices>, time: Res<Time>, settings: Res<Settings>, mut awake: ResMut<Awake>) {
     if notices.0.is_empty() {
         return;
     }
-    awake.keep_if(true);
+    let fades = |left: f32| left < FADES;
+    awake.keep_if(!settings.reduced_motion && notices.0.iter().any(|(_, left)| fades(*left)));
+    awake.wait_if(true);
     let delta = time.delta_secs();
     notices.0.retain_mut(|(_, left)| {
         *left -= delta;

@@ -1,8 +1,8 @@
-//! What refers to the selected group and what it refers to, computed off the frame and shared by all views.
+//! References of the selected group in both directions, computed off the frame and shared by all views.
 
-use super::app::{Awake, Stage};
 use super::clock::Clock;
 use super::document::{Closed, Document, Grew, Opened};
+use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::selection::Selection;
 use bevy::prelude::*;
@@ -19,7 +19,7 @@ pub const NOT_TOLD: &str = "The input does not say what refers to what at this t
 pub struct References {
     wanted: Option<(usize, NodeId)>,
     job: Option<Job<memory_city_heap::error::Result<Option<Arc<ReferenceMap>>>>>,
-    /// The map, once it is there, and what it is for.
+    /// The finished map, with its time and group.
     pub map: Option<(usize, NodeId, Arc<ReferenceMap>)>,
     /// Why there is none.
     pub error: Option<String>,

@@ -1,7 +1,7 @@
-//! Marks and bookmarks of before: they are there again when the same data is opened.
+//! Marks and bookmarks of earlier runs: they are there again when the same data is opened.
 //!
-//! One file beside the settings, by the paths that were opened, put in place at once and read with suspicion. What nobody has said
-//! anything new of for longest goes when there is too much. A view file brings its own, to which these come.
+//! One file beside the settings holds them, by the opened paths. It is replaced in one step, and checked when it is read. When it is
+//! full, the input whose entry changed longest ago is removed. A view file brings its own marks, and these are added to them.
 
 use super::bookmarks::{Bookmark, Bookmarks};
 use super::document::{Closed, Document, Opened};
@@ -11,7 +11,7 @@ use super::selection::{MarkNote, Marks};
 use super::view_file::AwaitedView;
 use bevy::prelude::*;
 use memory_city_heap::error::Error;
-use memory_city_heap::unfinished::write_whole;
+use memory_city_heap::unfinished::{FileReaders, write_whole_for};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 const FILE: &str = "marks.json";
 /// No file of ours is larger.
 const MOST_BYTES: usize = 4 << 20;
-/// Of so many inputs.
+/// Most inputs in the file.
 const MOST_INPUTS: usize = 200;
 
-/// What somebody has said of an input.
+/// Marks and bookmarks of an input.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Remembered {
@@ -40,12 +40,12 @@ impl Remembered {
     }
 }
 
-/// What is open, as far as marks are concerned.
+/// The open input with its marks.
 #[derive(Resource, Default)]
 struct OpenMarks {
     /// Another input has come, and was not looked up yet.
     fresh: bool,
-    /// What the file has of it.
+    /// Its entry in the file.
     kept: Option<Remembered>,
 }
 
@@ -53,7 +53,7 @@ fn file() -> Option<PathBuf> {
     crate::config::folder().map(|folder| folder.join(FILE))
 }
 
-/// Those of which something was said last come last.
+/// Reads all entries, the last changed ones last.
 fn read(path: &Path) -> Result<Vec<Remembered>, String> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -65,7 +65,7 @@ fn read(path: &Path) -> Result<Vec<Remembered>, String> {
     serde_json::from_slice(&bytes).map_err(|e| e.to_string())
 }
 
-/// Puts what is said of one input into the file, in the place of what was.
+/// Replaces the entry of one input in the file.
 fn remember(path: &Path, now: &Remembered) -> Result<(), String> {
     // What cannot be read is not written over: somebody may have put it there.
     let mut all = read(path)?;
@@ -78,13 +78,15 @@ fn remember(path: &Path, now: &Remembered) -> Result<(), String> {
         let text = serde_json::to_vec_pretty(&all).map_err(|e| e.to_string())?;
         if text.len() <= MOST_BYTES || all.is_empty() {
             let io = |error| Error::io(path, error);
-            return write_whole(path, |mut file| file.write_all(&text).map_err(io)).map_err(|e| e.to_string());
+            // Keys of groups are names of threads and classes.
+            return write_whole_for(path, FileReaders::OwnerAlone, |mut file| file.write_all(&text).map_err(io))
+                .map_err(|e| e.to_string());
         }
         all.remove(0);
     }
 }
 
-/// Brings what is remembered of an input that has come, and remembers what is said of it.
+/// Restores the entry of an input that has come, and saves changes to it.
 fn follow(
     mut open: ResMut<OpenMarks>,
     document: Res<Document>,
@@ -144,7 +146,7 @@ fn told(marks: usize, bookmarks: usize) -> String {
     format!("{} of before", all.join(" and "))
 }
 
-/// Marks and bookmarks of before. Of windows alone: a picture shows what it is asked for.
+/// Marks and bookmarks of earlier runs. Only for windows: a picture has its own.
 pub struct RememberedPlugin;
 
 impl Plugin for RememberedPlugin {

@@ -1,10 +1,9 @@
-//! The run as a whole, found out in the background: its collections, how much memory it used, and its suspicious windows, which every
-//! chart marks.
+//! The run as a whole, analysed in the background: its collections, its memory, and its suspicious windows, which every chart marks.
 //!
-//! What is found is [`memory_city_analysis::run`]'s; nothing is computed here but which points in time a window is between.
+//! The facts are [`memory_city_analysis::run`]'s; this module only finds the points in time between which a window lies.
 
-use super::app::{Awake, Stage};
 use super::document::{Closed, Document, Opened};
+use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::loading::Loading;
 use super::panels::PanelState;
@@ -19,7 +18,7 @@ use memory_city_heap::progress::Progress;
 use memory_city_views::overview::{TimeAxis, WindowKind, window_marks};
 use std::sync::Arc;
 
-/// After so many collections of the whole heap at most it is computed what roots reach.
+/// Most collections of the whole heap after which the memory reachable from roots is computed.
 const STATES: usize = 60;
 /// Runs with more points in time are looked at twice: first without these states, which are replayed one by one.
 const LONG: usize = 1000;
@@ -35,7 +34,7 @@ pub struct SuspectWindow {
     pub from: usize,
     /// The last.
     pub to: usize,
-    /// What is said of it, a sentence.
+    /// Description, a sentence.
     pub text: String,
 }
 
@@ -44,22 +43,22 @@ pub struct SuspectWindow {
 struct RunLook {
     /// Of which document.
     revision: u64,
-    /// Another one with states follows.
+    /// Whether a search with states follows.
     is_first: bool,
 }
 
-/// What a look finds out.
+/// Result of a search.
 type Looked = (RunFacts, Option<CountsBetween>);
 
-/// What is known of the run that is open.
+/// Facts about the open run.
 #[derive(Resource, Default)]
 pub struct OpenRun {
     facts: Option<Arc<RunFacts>>,
     /// Of which document that is.
     of: Option<u64>,
-    /// Of which document all is known but what takes states.
+    /// The document of which everything is known but the part that needs states.
     first_of: Option<u64>,
-    /// What was counted by class between its points in time.
+    /// Counts by class between its points in time.
     between: Option<Arc<CountsBetween>>,
     job: Option<(RunLook, Job<Result<Looked>>)>,
     /// The thresholds.
@@ -77,12 +76,12 @@ impl OpenRun {
         self
     }
 
-    /// What is known, once it is.
+    /// The facts, once they are known.
     pub fn facts(&self) -> Option<&Arc<RunFacts>> {
         self.facts.as_ref()
     }
 
-    /// What was counted by class between its points in time, where anything was.
+    /// Counts by class between its points in time, if there are any.
     pub fn between(&self) -> Option<&Arc<CountsBetween>> {
         self.between.as_ref()
     }
@@ -97,7 +96,7 @@ impl OpenRun {
         self.rules
     }
 
-    /// Other thresholds: windows are found anew at once.
+    /// Sets other thresholds: windows are found anew at once.
     pub fn set_rules(&mut self, rules: WindowRules, timeline: &Timeline) {
         self.rules = rules;
         self.find(timeline);
@@ -140,14 +139,14 @@ impl OpenRun {
     }
 }
 
-/// From the times of a run, nanoseconds, to points in time and back.
+/// Conversion between times of a run, nanoseconds, and points in time.
 pub struct Moments {
     /// By point, on the clock of the run.
     times: Vec<u64>,
 }
 
 impl Moments {
-    /// Points of recordings have times of day, their collections times since the program started: what both know of is the first state.
+    /// Points of recordings have times of day, their collections times since the program started: the first state is known by both.
     pub fn new(timeline: &Timeline, facts: &RunFacts) -> Moments {
         let points = timeline.points();
         let of_day = !by_uptime(points);
@@ -165,8 +164,8 @@ impl Moments {
         self.times.get(point).copied().unwrap_or(0)
     }
 
-    /// Where a time is among the points: 2.5 is in the middle between the third and the fourth. `None` before the first and after the last,
-    /// by more than the millisecond that points know.
+    /// Place of a time among the points: 2.5 is in the middle between the third and the fourth. `None` before the first and after the
+    /// last, by more than the millisecond that points know.
     pub fn place(&self, time: u64) -> Option<f64> {
         let (first, last) = (*self.times.first()?, *self.times.last()?);
         if time.saturating_add(NANOS) < first || time > last.saturating_add(NANOS) {
@@ -228,7 +227,7 @@ fn look(
     awake.wait_if(run.job.is_some());
 }
 
-/// Keeps what is known of the run.
+/// Keeps the facts about the run.
 pub struct RunPlugin;
 
 impl Plugin for RunPlugin {

@@ -1,29 +1,31 @@
-//! Pictures of the window as PNG files: at a key into the working folder, or where the card for saving says. Each says what its colours
-//! mean: where no legend is in sight, the city has one for as long as the picture takes.
+//! Pictures of the window as PNG files: at a key into the working folder, or to the path in the card for saving. Each explains its
+//! colours: if no legend is in sight, the city shows one while the picture is taken.
 
 use super::action::Action;
-use super::app::{Awake, Stage};
-use super::capture;
 use super::clock::Clock;
+use super::comparison::OpenComparison;
 use super::dock::Dock;
 use super::document::Document;
+use super::frame::{Awake, Stage};
+use super::loading::Loading;
 use super::notices::Notices;
+use super::picture;
 use bevy::prelude::*;
 use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-/// Frames before a picture is taken: what asked for it goes away, and a legend that has to be there comes.
+/// Frames before a picture is taken: the card that asked for it goes away, and a needed legend comes.
 const BEFORE: u8 = 3;
-/// Frames after it, until it is on its way: what is in it stays.
+/// Frames after it, until it is on its way: its content stays.
 const AFTER: u8 = 2;
 
-/// Where a picture goes.
+/// Target file of a picture.
 #[derive(Clone, Debug)]
 enum PictureFile {
-    /// Into the working folder, by the name of what is open, never over an existing file.
+    /// Into the working folder, by the name of the open input, never over an existing file.
     Free,
-    /// There.
+    /// To this path.
     At(PathBuf),
 }
 
@@ -33,19 +35,19 @@ pub struct WindowPictures {
     wanted: VecDeque<PictureFile>,
     /// How many frames the first of them has waited.
     waited: u8,
-    /// Frames in which what was taken last stays as it is.
+    /// Frames for which the content of the last picture stays.
     after: u8,
-    /// No view says what colours mean.
+    /// Whether no visible view explains the colours.
     lacks_legend: bool,
 }
 
 impl WindowPictures {
-    /// Takes one as soon as nothing of what asks for it is on screen.
+    /// Takes a picture as soon as the card that asks for it is off the screen.
     pub fn take_to(&mut self, path: PathBuf) {
         self.wanted.push_back(PictureFile::At(path));
     }
 
-    /// Whether one is being taken in which nothing else says what colours mean.
+    /// Whether a picture is being taken in which nothing else explains the colours.
     pub fn need_legend(&self) -> bool {
         self.go_on() && self.lacks_legend
     }
@@ -94,14 +96,18 @@ fn take(
     let title = document.get().map_or("empty".to_owned(), |open| open.title.replace(['/', '\\', ' '], "-"));
     let stem = format!("memory-city-{title}-{:03}", clock.time + 1);
     commands.spawn(Screenshot::primary_window()).observe(
-        move |captured: On<ScreenshotCaptured>, mut notices: ResMut<Notices>| {
+        move |captured: On<ScreenshotCaptured>,
+              mut notices: ResMut<Notices>,
+              (loading, document, comparison): (Res<Loading>, Res<Document>, Res<OpenComparison>)| {
+            let readers = loading.readers(&document, &comparison);
             let path = match &file {
                 PictureFile::Free => free_name(&stem),
                 PictureFile::At(path) => path.clone(),
             };
             let image = captured.image.clone().try_into_dynamic().map(|image| image.to_rgb8());
             let saved = image.map_err(|error| error.to_string());
-            let saved = saved.and_then(|image| capture::save(&image, &path).map_err(|error| error.to_string()));
+            let saved =
+                saved.and_then(|image| picture::save(&image, &path, readers).map_err(|error| error.to_string()));
             notices.tell(match saved {
                 Ok(()) => told(&path),
                 Err(why) => format!("The picture could not be saved as {}: {why}", path.display()),
@@ -110,7 +116,7 @@ fn take(
     );
 }
 
-/// What is said of a file that was written.
+/// Message about a written file.
 pub fn told(path: &Path) -> String {
     tracing::debug!("saved: {}", path.display());
     format!("Saved {}", path.display())

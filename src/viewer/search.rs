@@ -1,9 +1,9 @@
-//! What is looked for: what is typed into the palette while it is open, otherwise the filter all views share. SearchFound by a job, at
-//! the shown time; the city lights it, the palette lists it.
+//! The search: for the text typed into the palette while it is open, otherwise for the filter that all views share. A job finds the
+//! groups, at the shown time; the city lights them, the palette lists them.
 
-use super::app::{Awake, Stage};
 use super::clock::Clock;
 use super::document::{Closed, Document, Grew, Opened};
+use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::panels::numbers::amounts;
 use super::selection::SharedFilter;
@@ -18,10 +18,10 @@ use memory_city_heap::progress::Progress;
 use memory_city_views::city::{Lit, lit};
 use std::sync::Arc;
 
-/// So many results are listed; all are lit and counted.
+/// Most listed results; all are lit and counted.
 pub const MOST_LISTED: usize = 200;
 
-/// What was looked for, and found.
+/// The search text, and its results.
 #[derive(Debug)]
 pub struct SearchFound {
     /// The text.
@@ -32,12 +32,12 @@ pub struct SearchFound {
     pub matched: u64,
     /// How many of them are no buildings: groups of groups.
     pub districts: u64,
-    /// What is lit.
+    /// The lit groups.
     pub lit: Lit,
 }
 
 impl SearchFound {
-    /// How much was found, in words: what is listed, and which buildings are lit for it. A package lights its classes; both may be found.
+    /// The number of results, in words: listed ones, and buildings lit for them. A package lights its classes; both may be found.
     pub fn counts(&self, timeline: &Timeline, time: usize) -> String {
         let lit = &self.lit;
         let all = timeline.amount(time.min(timeline.times().saturating_sub(1)), NodeId::ROOT).bytes.max(1);
@@ -54,19 +54,19 @@ impl SearchFound {
     }
 }
 
-/// What rows are of: document, time, metric.
+/// Input of the rows: document, time, metric.
 type Of = (u64, usize, Metric);
-/// Why a text cannot be read: the place, and what could stand there.
+/// The error of a text: the place, and expected words.
 pub type WrongText = (String, String);
 type Made = (Arc<TreeTable>, std::result::Result<SearchFound, WrongText>);
 
-/// Work on what is looked for, and for what it is.
+/// A running search, with its input.
 type SearchJob = ((Of, String), Job<Result<Made>>);
 
-/// What is looked for, and what is found of it.
+/// The search and its results.
 #[derive(Resource, Default)]
 pub struct GroupSearch {
-    /// What is being typed; `None` while nobody types.
+    /// Text being typed; `None` while the palette is closed.
     pub typed: Option<String>,
     table: Option<(Of, Arc<TreeTable>)>,
     done: Option<(Of, String)>,
@@ -78,13 +78,12 @@ pub struct GroupSearch {
 }
 
 impl GroupSearch {
-    /// What was found last, for as long as anything is looked for.
+    /// The last results, while there is a search.
     pub fn found(&self) -> Option<&Arc<SearchFound>> {
         self.found.as_ref()
     }
 
-    /// Whether a group, or one that it is in, is what is looked for: all are where nothing is. While it is still being looked for, what was
-    /// found before counts.
+    /// Whether a group, or one around it, is a result; true for all without a search. While a search runs, the earlier results count.
     pub fn shows(&self, node: NodeId) -> bool {
         self.found().is_none_or(|found| found.lit.shares.contains_key(&node))
     }
@@ -104,7 +103,7 @@ impl GroupSearch {
         *self = GroupSearch { typed, version, ..GroupSearch::default() };
     }
 
-    /// Takes what was found at once: for pictures.
+    /// Searches at once: for pictures.
     ///
     /// # Errors
     /// When the text cannot be read; says where.
@@ -130,7 +129,7 @@ impl GroupSearch {
     }
 }
 
-/// What is looked for: an expression where it has an operator, otherwise a part of names, or a glob.
+/// The filter of a text: an expression if it has an operator, otherwise a part of names, or a glob.
 ///
 /// # Errors
 /// When it looks like an expression and is none.
@@ -229,7 +228,7 @@ fn follow(
     awake.wait_if(search.busy());
 }
 
-/// Looks for what is asked for.
+/// The search for groups.
 pub struct SearchPlugin;
 
 impl Plugin for SearchPlugin {

@@ -1,11 +1,11 @@
-//! What is selected, marked, filtered and pointed at: shared by all views, kept by key.
+//! Selection, marks, filter and the group under the mouse: shared by all views, kept by key.
 //!
-//! So it survives time steps, changed settings, new layouts and trees that grow; a selection is dropped only when a new
-//! grouping has no such group, and then the user is told. Nodes are those of the open document.
+//! So a selection survives time steps, changed settings, new layouts and trees that grow. It is dropped only when a new grouping has no
+//! such group, with a notice. Nodes are those of the open document.
 
 use super::action::Action;
-use super::app::Stage;
 use super::document::{Closed, Document, Grew, Opened};
+use super::frame::Stage;
 use super::keys;
 use super::notices::Notices;
 use super::references::ReferencesPlugin;
@@ -14,7 +14,7 @@ use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_views::city::MARK_COLOURS;
 use std::collections::BTreeMap;
 
-/// What one can point at.
+/// Something to point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A building or district.
@@ -30,7 +30,7 @@ pub struct Selection {
     selected: Vec<(String, NodeId)>,
     history: Vec<String>,
     revision: u64,
-    /// What the mouse points at in the city.
+    /// The thing under the mouse in the city.
     pub hovered: Option<Target>,
     /// A node that a row of a panel points at: lights up in other views.
     pub pointed: Option<NodeId>,
@@ -52,7 +52,7 @@ impl Selection {
         self.selected.iter().any(|(_, n)| *n == node)
     }
 
-    /// The selected nodes that lie in no other selected node: what sums and object sets are made of.
+    /// The selected nodes that lie in no other selected node: the basis of sums and object sets.
     pub fn outermost(&self, timeline: &Timeline) -> Vec<NodeId> {
         let all: std::collections::HashSet<NodeId> = self.nodes().collect();
         let within = |node: NodeId| {
@@ -96,7 +96,7 @@ impl Selection {
         }
     }
 
-    /// Selects, or deselects what is selected already.
+    /// Selects a node, or deselects it if it is selected.
     pub fn toggle(&mut self, timeline: &Timeline, node: NodeId) {
         if self.node() == Some(node) { self.clear() } else { self.select(timeline, node) }
     }
@@ -114,7 +114,7 @@ impl Selection {
         }
     }
 
-    /// Selects what was selected before.
+    /// Restores the earlier selection.
     pub fn back(&mut self, timeline: &Timeline) {
         while let Some(key) = self.history.pop() {
             if let Some(node) = timeline.find(&key) {
@@ -145,7 +145,7 @@ impl Selection {
     }
 }
 
-/// What all views shall show: the nodes whose names contain a text, or for which an expression holds.
+/// The filter of all views: nodes whose names contain a text, or for which an expression holds.
 #[derive(Resource, Default, Clone, PartialEq, Eq)]
 pub struct SharedFilter(pub String);
 
@@ -158,14 +158,14 @@ impl SharedFilter {
     }
 }
 
-/// What a person said about a marked group.
+/// A person's note and colour for a marked group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MarkNote {
     /// Place in [`MARK_COLOURS`](memory_city_views::city::MARK_COLOURS).
     #[serde(default)]
     pub colour: usize,
-    /// What is to be remembered of it.
+    /// Text of the note.
     #[serde(default)]
     pub note: String,
 }
@@ -187,7 +187,7 @@ impl Marks {
         &self.nodes
     }
 
-    /// What was said of a key, where it is marked.
+    /// The note of a key, if it is marked.
     pub fn get(&self, key: &str) -> Option<&MarkNote> {
         self.notes.get(key)
     }
@@ -213,7 +213,7 @@ impl Marks {
         self.rebind(timeline);
     }
 
-    /// Says something else of a mark; of what is not marked nothing is said.
+    /// Changes the note of a mark; does nothing for other keys.
     pub fn set(&mut self, key: &str, mark: MarkNote) {
         if let Some(before) = self.notes.get_mut(key) {
             *before = mark;

@@ -1,4 +1,4 @@
-//! What the user can set about the picture, with the defaults of a first start. Shared by the window and `render`.
+//! The user's settings for the picture, with the defaults of a first start. Shared by the window and `render`.
 
 use super::document::{Document, Grew, Opened};
 use super::trend_settings::TrendSettings;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 /// No city shows more names at once.
 pub const MOST_NAMES: usize = 300;
-/// So many there are at most where nobody says how many and there is little room...
+/// Most names by default in a picture with little room.
 const USUAL_NAMES: usize = 40;
-/// ...one for so much of the picture where there is more, square points...
+/// In a larger picture: its area for each name, square points.
 const ROOM_FOR_A_NAME: f32 = 15_500.0;
-/// ...and no more than so many.
+/// Most names by default in any picture.
 const MOST_USUAL_NAMES: usize = 120;
 /// How large names can be, 1 for the usual size.
 pub const NAME_SIZES: std::ops::RangeInclusive<f32> = 0.7..=2.5;
@@ -27,16 +27,16 @@ pub const NAME_SIZES: std::ops::RangeInclusive<f32> = 0.7..=2.5;
 pub struct Settings {
     /// Areas proportional to the value or to its square root.
     pub area_mode: AreaMode,
-    /// What is measured. A further column of one document may be another one in the next: its name stands in
-    /// `metric_id`, see [`Settings::metric_in`].
+    /// Metric of areas. A further column may have another index in the next document: its name is in `metric_id`, see
+    /// [`Settings::metric_in`].
     pub metric: Metric,
     /// The id of the metric when it is a further column; it may have to be found first.
     pub metric_id: Option<Arc<str>>,
-    /// What is to be found of groups beside what they hold: further columns, computed in the background.
+    /// Further metrics of groups to find: extra columns, computed in the background.
     pub closures: Vec<ClosureMetric>,
-    /// Id of the metric that colours tell of; `None`: that of the areas.
+    /// Id of the metric of colours; `None`: that of the areas.
     pub colour_metric: Option<Arc<str>>,
-    /// Id of the metric that heights tell of; `None`: that of the areas.
+    /// Id of the metric of heights; `None`: that of the areas.
     pub height_metric: Option<Arc<str>>,
     /// How many children of each node get space of their own.
     pub child_count: usize,
@@ -50,7 +50,7 @@ pub struct Settings {
     pub show_outgoing: bool,
     /// How they run.
     pub reference_shape: ReferenceShape,
-    /// At most so many in each direction, the strongest.
+    /// Most references in each direction, the strongest first.
     pub reference_count: usize,
     /// Id of the colour mode.
     pub colour: String,
@@ -76,7 +76,7 @@ pub struct Settings {
     pub opacity: f32,
     /// Names in the city.
     pub labels: bool,
-    /// At most so many of them; `None`: as many as there is room for ([`Settings::names_in`]).
+    /// Most names; `None`: as many as there is room for ([`Settings::names_in`]).
     pub name_count: Option<usize>,
     /// Their size, 1 for the usual one.
     pub name_size: f32,
@@ -98,7 +98,7 @@ pub struct Settings {
     pub gc_starts: bool,
     /// How drags and keys move the camera.
     pub navigation: Navigation,
-    /// Nothing flies or slides: views and steps change at once.
+    /// Replaces flights and slides: views and steps change at once.
     pub reduced_motion: bool,
     /// Size of text and panels; `None`: by the height of the screen.
     pub ui_scale: Option<f32>,
@@ -108,7 +108,7 @@ pub struct Settings {
     pub minimap: bool,
     /// The part of the heap that is shown as its own city, the last one, and those it was opened from; none for the whole heap.
     pub parts: Vec<PartKey>,
-    /// What is set for trend charts.
+    /// Settings of trend charts.
     pub trends: TrendSettings,
 }
 
@@ -168,7 +168,7 @@ impl Settings {
         GroupOptions { include_unreachable: self.include_unreachable, gc_starts: self.gc_starts }
     }
 
-    /// Takes from others what trees depend on.
+    /// Takes over the settings that trees depend on.
     pub fn take_trees_of(&mut self, made_with: &Settings) {
         self.grouping.clone_from(&made_with.grouping);
         self.definitions = made_with.definitions;
@@ -181,7 +181,7 @@ impl Settings {
             == (&other.grouping, other.definitions, other.group_options())
     }
 
-    /// Chooses a metric of `timeline`, by name where others may have another one in its place.
+    /// Chooses a metric of `timeline`, by name if its index may differ in others.
     pub fn set_metric(&mut self, timeline: &Timeline, metric: Metric) {
         self.metric = metric;
         self.metric_id = matches!(metric, Metric::Column(_)).then(|| timeline.metric_info(metric).id);
@@ -208,12 +208,12 @@ impl Settings {
         self.closures.extend(more);
     }
 
-    /// Chooses the metric that colours tell of, by its id; `None`: that of the areas. What can be found is asked for.
+    /// Chooses the metric of colours, by its id; `None`: that of the areas. A metric that has to be computed is requested.
     pub fn set_colour_metric(&mut self, id: Option<&str>) {
         self.colour_metric = self.wished(id);
     }
 
-    /// Chooses the metric that heights tell of, likewise.
+    /// Chooses the metric of heights, likewise.
     pub fn set_height_metric(&mut self, id: Option<&str>) {
         self.height_metric = self.wished(id);
     }
@@ -224,7 +224,7 @@ impl Settings {
         self.curve = curve;
     }
 
-    /// Chooses a colour mode; what it tells of and can be found is asked for.
+    /// Chooses a colour mode. A metric that it needs is requested, if it can be found.
     pub fn set_colour(&mut self, id: &str) {
         id.clone_into(&mut self.colour);
         if let Some(Ok(metric)) = colour::mode(id).metric.map(ClosureMetric::of) {
@@ -232,7 +232,7 @@ impl Settings {
         }
     }
 
-    /// Compares all times with `base`, or none. What was coloured by growth then tells of less too, and back.
+    /// Compares all times with `base`, or none. Colours of growth then show decrease too, and back.
     pub fn compare_with(&mut self, base: Option<usize>) {
         match (base, self.colour.as_str()) {
             (Some(_), "growth") => self.set_colour("change"),
@@ -254,7 +254,7 @@ impl Settings {
         [&self.metric_id, &self.colour_metric, &self.height_metric].into_iter().filter_map(Option::as_deref)
     }
 
-    /// Chooses a metric by its id, of whatever is opened; what every input can have found is asked for.
+    /// Chooses a metric by its id, for any document; one that every input can have computed is requested.
     pub fn set_metric_by_name(&mut self, id: &str) {
         match id {
             "objects" => (self.metric, self.metric_id) = (Metric::Objects, None),
@@ -266,19 +266,19 @@ impl Settings {
         }
     }
 
-    /// How many names there are at most in a picture of so many square points: what was set, or by its size.
+    /// Most names in a picture of this area, square points: the chosen number, or one by its size.
     pub fn names_in(&self, area: f32) -> usize {
         let by_size = || (area / ROOM_FOR_A_NAME / self.name_size.max(0.1).powi(2)).round() as usize;
         self.name_count.unwrap_or_else(|| by_size().clamp(USUAL_NAMES, MOST_USUAL_NAMES))
     }
 
-    /// What was asked for and a timeline does not have.
+    /// Requested metrics that a timeline lacks.
     pub fn closures_to_find(&self, timeline: &Timeline) -> Vec<ClosureMetric> {
         let lacks = |metric: &ClosureMetric| timeline.metric(&metric.info().id).is_none();
         self.closures.iter().copied().filter(lacks).collect()
     }
 
-    /// The chosen metric as `timeline` knows it; bytes where it has no such column.
+    /// The chosen metric as `timeline` knows it; bytes if it has no such column.
     pub fn metric_in(&self, timeline: &Timeline) -> Metric {
         match (self.metric, &self.metric_id) {
             (Metric::Column(_), Some(id)) => timeline.metric(id).unwrap_or(Metric::Bytes),

@@ -1,9 +1,9 @@
-//! Where the class of the selection was allocated, as samples of a recording estimate it: found off the frame. Walks say how much
-//! there is of a class, exactly, and samples in which shares it comes from where: the two are shown beside each other, never added.
+//! Allocation sites of the selection's class, estimated from the samples of a recording: found off the frame. Walks give the exact amount
+//! of a class, samples the share of each site: the two are shown beside each other, never added.
 
-use super::app::{Awake, Stage};
 use super::clock::Clock;
 use super::document::{Closed, Document, Grew, Opened};
+use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::selection::Selection;
 use bevy::prelude::*;
@@ -28,13 +28,13 @@ pub struct SitesOf {
 }
 
 impl SitesOf {
-    /// What is known for a group at a time.
+    /// Shares of a group at a time, once they are known.
     pub fn of(&self, time: usize, node: NodeId) -> Option<&Arc<SampledShares>> {
         let known = self.known.as_ref().filter(|((_, t, n), _)| (*t, *n) == (time, node));
         self.given.as_ref().or(known.and_then(|(_, shares)| shares.as_ref()))
     }
 
-    /// Shows what somebody found, for pictures without a window.
+    /// Shows shares found elsewhere, for pictures without a window.
     pub fn preset(&mut self, found: Option<SampledShares>) {
         self.given = found.map(Arc::new);
     }

@@ -1,17 +1,17 @@
-//! A trail of what the user sees, as log lines (`RUST_LOG=memory_city=debug`): for bug reports, and for the tests
-//! that drive a real window.
+//! The trail: log lines of everything that the user sees (`RUST_LOG=memory_city=debug`), for bug reports, and for the tests that drive a
+//! real window.
 
+use super::city::{CitySight, ConeCount, Sharpness, Shown};
 use super::clock::Clock;
 use super::document::{Document, OpenDocument};
 use super::selection::{Selection, Target};
 use super::settings::Settings;
-use super::views::{CitySight, ConeCount, Sharpness, Shown};
 use bevy::input::ButtonState;
 use bevy::input::keyboard::KeyboardInput;
 use bevy::input::mouse::MouseButtonInput;
 use bevy::prelude::*;
 
-/// Logs each key, each button, and where the mouse is and over what. What they change follows, in this frame or later.
+/// Logs each key, each button, and the place of the mouse with the thing under it. Their effects follow, in this frame or later.
 pub fn log_input(
     mut keys: MessageReader<KeyboardInput>,
     mut buttons: MessageReader<MouseButtonInput>,
@@ -48,7 +48,7 @@ fn name(open: &OpenDocument, target: Target) -> String {
     }
 }
 
-/// What was logged last.
+/// The last logged values.
 #[derive(PartialEq, Clone, Default)]
 pub struct Seen {
     city: Option<String>,

@@ -1,4 +1,4 @@
-//! What is set for all trend charts: how many points in time they have, and whether collections are shown below them.
+//! The settings of all trend charts: the number of points in time, and whether collections are shown below them.
 
 use memory_city_analysis::trends::{Thinning, USUAL_SIZES};
 use serde_json::{Map, Value, json};
@@ -9,14 +9,14 @@ pub const SIZES_AT: std::ops::RangeInclusive<usize> = 2..=500;
 /// No more points in time, or seconds, than this are left out between two.
 pub const MOST_LEFT_OUT: u64 = 1_000_000;
 
-/// What is set for all trend charts.
+/// Settings of all trend charts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrendSettings {
-    /// Id of what is measured in a picture without a window; `None`: as everywhere. It may be a size that is found for the charts alone.
+    /// Id of the metric in a picture without a window; `None`: as everywhere. It may be a size that is found for the charts alone.
     pub metric: Option<Arc<str>>,
-    /// At how many points in time deep and retained sizes are found.
+    /// Number of points in time with deep and retained sizes.
     pub sizes_at: usize,
-    /// Which points in time are charted.
+    /// Choice of the charted points in time.
     pub thinning: Thinning,
     /// Whether collections are shown below the charts.
     pub strip: bool,
@@ -29,7 +29,7 @@ impl Default for TrendSettings {
 }
 
 impl TrendSettings {
-    /// What is kept of it for the next run.
+    /// Adds the part that is kept for the next run.
     pub(super) fn keep(&self, kept: &mut Map<String, Value>) {
         let (every, seconds) = match self.thinning {
             Thinning::All => (1, 0),
@@ -42,7 +42,7 @@ impl TrendSettings {
         kept.insert("trend-collections".to_owned(), json!(self.strip));
     }
 
-    /// Takes what was kept, as far as it is right.
+    /// Takes kept settings, as far as they are valid.
     pub(super) fn take(&mut self, kept: &Map<String, Value>) {
         let number = |name: &str| kept.get(name).and_then(Value::as_u64);
         if let Some(times) = number("trend-sizes-at") {

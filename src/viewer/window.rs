@@ -1,10 +1,10 @@
-//! The size of the window and of what is written in it: it fits the screen, comes back as it was left, and text is as large as the
-//! height of the screen asks for unless a person said otherwise.
+//! Sizes of the window and of its text. The window fits the screen, and keeps its size between runs. The text's size follows the height
+//! of the screen unless a person sets it.
 //!
 //! Text is scaled by the window's own scale factor, so that everything that counts in points of the screen agrees.
 
 use super::action::Action;
-use super::app::Stage;
+use super::frame::Stage;
 use super::notices::Notices;
 use super::settings::Settings;
 use bevy::prelude::*;
@@ -14,24 +14,23 @@ use bevy::window::{Monitor, PrimaryMonitor, PrimaryWindow};
 pub const FIRST: (u32, u32) = (1440, 900);
 /// The smallest window that is asked for, points.
 const LEAST: Vec2 = Vec2::new(480.0, 320.0);
-/// Heights of screens, points, for which text was designed.
+/// Height of a screen, points, for which text was designed.
 const DESIGNED_FOR: f32 = 1080.0;
 /// Sizes of text that there are, in percent.
 const STEPS: [u32; 12] = [50, 67, 75, 90, 100, 110, 125, 150, 175, 200, 250, 300];
 
-/// The size of the window as it was left, physical pixels; `None` before anybody has chosen one.
+/// The kept size of the window, physical pixels; `None` before the first choice.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowSize(pub Option<(u32, u32)>);
 
-/// How large text is on a screen that is so many points high, when nobody says: as designed up to 1080, twice that at 2160; in
-/// steps of a quarter.
+/// Default scale of text on a screen of this height, points: 1 up to 1080, 2 at 2160; in steps of a quarter.
 pub fn own_scale(height: f32) -> f32 {
     let scale = (height / DESIGNED_FOR * 4.0).floor() / 4.0;
     if scale.is_finite() { scale.clamp(1.0, 3.0) } else { 1.0 }
 }
 
-/// The size of a window on a screen, both in pixels: as it was left, else most of the screen; never larger than the screen. And
-/// whether it wanted to be larger.
+/// The size of a window on a screen, both in pixels: the kept size, else most of the screen; never larger than the screen. And whether it
+/// wanted to be larger.
 pub fn fitting(kept: Option<(u32, u32)>, screen: (u32, u32)) -> ((u32, u32), bool) {
     let first = |first: u32, screen: u32| first.max((f64::from(screen) * 0.8) as u32);
     let wanted = kept.unwrap_or((first(FIRST.0, screen.0), first(FIRST.1, screen.1)));
@@ -49,7 +48,7 @@ fn step(now: f32, larger: bool) -> f32 {
     found.map_or(1.0, |percent| *percent as f32 / 100.0)
 }
 
-/// Fits the window to the screen once that is known, and scales what is in it.
+/// Fits the window to the screen once that is known, and scales its content.
 fn fit(
     mut windows: Query<&mut Window, With<PrimaryWindow>>,
     monitors: Query<(&Monitor, Has<PrimaryMonitor>)>,

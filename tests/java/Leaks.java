@@ -8,7 +8,7 @@ import java.util.Random;
 /**
  * Three programs that leak, and a healthy one that allocates as much: `persons` go into a list, `queries` into a cache whose key
  * has neither equals nor hashCode, `pools` into a map, one for each host; `healthy` replaces what it holds. With -Dclears=true
- * persons are thrown away when the program ends.
+ * persons are thrown away when the program ends. -Dpause=N is how many milliseconds it rests after ten requests.
  */
 public final class Leaks {
     record Person(String name, int[] visits) {}
@@ -86,7 +86,7 @@ public final class Leaks {
                 default -> {}
             }
             if (n % 10 == 0) {
-                Thread.sleep(1);
+                Thread.sleep(Integer.getInteger("pause", 1));
             }
         }
         System.out.println("done");

@@ -1,4 +1,4 @@
-//! How far apart samples are, so that taking them costs no more than was allowed.
+//! The sampling interval: adjusted so that samples cost no more than the budget.
 //!
 //! A fixed interval promises no cost: a program that allocates ten times as much pays ten times. So the time that is spent is
 //! measured, and the interval follows it. Pure arithmetic: no clock and no VM here.
@@ -10,8 +10,7 @@ use crate::options::SamplingMode;
 pub(crate) const NEAREST: u32 = 16 << 10;
 pub(crate) const FARTHEST: u32 = 64 << 20;
 
-/// What one sample counts for at most in the sum, nanoseconds: a thread that lost its core in the callback cost the program
-/// nothing.
+/// The most one sample counts in the sum, nanoseconds: a thread that lost its core in the callback cost the program nothing.
 pub(crate) const DEAREST: u64 = 500_000;
 
 /// Decides the interval.

@@ -1,13 +1,14 @@
-//! What the VM calls. No panic leaves a callback, and none says that loading failed when the program could do without us.
+//! The callbacks of the VM. No panic leaves a callback, and loading succeeds even if the recorder cannot work: the program comes first.
 
 use crate::collections::COLLECTIONS;
 use crate::folder::{AgentStatus, RecorderLock, claimed_by, is_musl};
 use crate::jvmti::JvmtiEnv;
+use crate::log::log;
 use crate::options::AgentOptions;
 use crate::recording::{begin, current, end_and_wait, give_up, with_current};
 use crate::sampling::DrawnObject;
 use crate::vm::Jni;
-use crate::{fault, log, sampling, worker};
+use crate::{fault, sampling, worker};
 use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,18 +17,18 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the end of the program waits for what is still to be written. What runs containers tells a program to end and kills it ten
-/// seconds later: within that it has to have ended by itself, or its exit code is another and its own last words are missing.
+/// Longest wait at the end of the program for the last writes. Container runtimes ask a program to end and kill it ten seconds later. By
+/// then it must have ended by itself; otherwise its exit code changes and its last output is missing.
 pub(crate) const AT_THE_END: Duration = Duration::from_secs(8);
-/// The same where the VM unloads the library without having told the end of the program.
+/// The same if the VM unloads the library without an event for the end of the program.
 const AT_UNLOADING: Duration = Duration::from_secs(2);
-/// How long whoever attached waits when it leaves a program: that goes on meanwhile, and nobody kills it.
+/// Longest wait of the attaching process when it leaves a program. The program goes on meanwhile, and nothing kills it.
 pub(crate) const AT_LEAVING: Duration = Duration::from_secs(20);
 
 /// Why a recording ends when the program does.
 pub const PROGRAM_ENDED: &str = "the program ended";
 
-/// How often the VM has called, for whatever event.
+/// Number of calls from the VM, for any event.
 static TOLD: AtomicU64 = AtomicU64::new(0);
 
 /// How often the VM has called, in all recordings.
@@ -35,10 +36,10 @@ pub(crate) fn told() -> u64 {
     TOLD.load(Ordering::Relaxed)
 }
 
-/// When the program waits no more at its end, whatever the VM tells of that end after this.
+/// The end of the wait at the program's end, counted from the first event for it.
 static UNTIL: OnceLock<Instant> = OnceLock::new();
 
-/// Waits at the end of the program until all is written, or so long since that was first told.
+/// Waits at the end of the program until all is written, or until `most` has passed since the first such wait.
 fn wait_at_end(most: Duration) {
     let until = UNTIL.get_or_init(|| Instant::now() + most);
     end_and_wait(PROGRAM_ENDED, until.saturating_duration_since(Instant::now()));
@@ -87,8 +88,8 @@ extern "C" fn Agent_OnLoad(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c
     0
 }
 
-/// Called when the library is loaded into a program that runs. Whoever attaches learns of failure by the number, and of its reason in the
-/// folder where it waits; where nobody does, that is one line of the program's.
+/// Called when the library is loaded into a running program. The attaching process learns of a failure by the number, and of its reason in
+/// the folder where it waits. Without one, the program prints a line.
 #[unsafe(no_mangle)]
 extern "C" fn Agent_OnAttach(vm: *mut JavaVM, text: *mut c_char, _reserved: *mut c_void) -> jint {
     let result = guarded("attaching", || {
@@ -130,7 +131,7 @@ extern "C" fn Agent_OnUnload(_vm: *mut JavaVM) {
     });
 }
 
-/// Where libraries stand in for what musl lacks, this one can be loaded there: it must not begin.
+/// Refuses to begin on musl. With libraries that stand in for the missing functions, this one can be loaded there.
 fn runs_on_glibc() -> Result<(), String> {
     match is_musl(&std::fs::read_to_string("/proc/self/maps").unwrap_or_default()) {
         true => {
@@ -141,7 +142,7 @@ fn runs_on_glibc() -> Result<(), String> {
     }
 }
 
-/// A panic is told in the one line that [`give_up`] writes, not in several of the standard library's.
+/// Replaces the standard library's panic message: [`give_up`] writes one line.
 fn quiet_panics() {
     std::panic::set_hook(Box::new(|_| ()));
 }
@@ -167,7 +168,7 @@ pub(crate) unsafe extern "C" fn vm_death(_jvmti: *mut JvmtiEnv, _jni: *mut JNIEn
     });
 }
 
-/// As [`guarded`], where nothing may be said, locked or called: the recorder's thread finds out and says it.
+/// As [`guarded`], for callbacks that may not print, lock or call anything: the recorder's thread finds the fault and reports it.
 fn guarded_in_collection(work: impl FnOnce()) {
     TOLD.fetch_add(1, Ordering::Relaxed);
     if catch_unwind(AssertUnwindSafe(work)).is_err() {

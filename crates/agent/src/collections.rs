@@ -1,10 +1,10 @@
-//! Garbage collections, as the VM's callbacks tell them. There nothing may be called, nothing locked and nothing allocated: times
-//! go into a ring of numbers, and an event counter wakes the recorder's thread.
+//! Garbage collections, as the VM's callbacks report them. A callback may not call, lock or allocate anything, so times go into a ring of
+//! numbers, and an event counter wakes the recorder's thread.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// So many collections may happen before the recorder's thread looks; older ones are counted as lost.
+/// Collections that fit before the recorder's thread looks; older ones are counted as lost.
 const RING: usize = 1024;
 
 /// The ring. One for the process: the callbacks must not look for it.
@@ -91,7 +91,7 @@ impl CollectionLog {
         }
     }
 
-    /// What woken threads wait on: made once, and kept for the life of the process, since a callback may write to it any time.
+    /// Creates the event counter that wakes the thread. It lives as long as the process, since a callback may write to it any time.
     pub(crate) fn open(&self) -> std::io::Result<()> {
         if self.wake.load(Ordering::Relaxed) < 0 {
             // SAFETY: no pointers.

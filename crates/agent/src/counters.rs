@@ -1,19 +1,20 @@
-//! What the VM's performance data says of its collector and of its last collection. What the data of a collector does not tell
-//! apart is unknown, never guessed. Where the VM keeps no such data, the options that are in force name the collector.
+//! The collector and its last collection, read from the VM's performance data. Facts that a collector's data does not separate are unknown,
+//! never guessed. If the VM keeps no such data, its options name the collector.
 
-use crate::perfdata::{PerfData, perf_files};
+use crate::perfdata::{PerfData, perf_file};
 use memory_city_wire::{CollectionKind, GcScope};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::Path;
 
 /// The warning where a VM may damage clones of objects that are sampled.
 ///
-/// Between the allocation of a clone and its filling the event of a sample lets the VM collect garbage, and ZGC with generations then takes
-/// the clone for a young object that it is not any more (JDK-8383421). Mended after 26 was released; which updates have that is
-/// not known here.
+/// The fault (JDK-8383421): between the allocation of a clone and its filling, the event of a sample lets the VM collect garbage. ZGC
+/// with generations then takes the clone for a young object, although it is old by now. Fixed after the release of 26; the updates with the
+/// fix are not known here.
 pub const CLONES_AT_RISK: &str = "ZGC with generations may damage objects that are cloned while allocations are sampled (JDK-8383421; Java 21 \
      to 26, as far as known). Where that matters, record with another collector, such as -XX:+UseG1GC, or use `memory-city watch`";
 
-/// What is said instead where nobody knows whether the VM has that collector.
+/// The warning if it is unknown whether the VM has that collector.
 pub const CLONES_UNKNOWN: &str = "which collector the VM has is not known, as it keeps no performance data and has no module jdk.management: ZGC with \
      generations may damage objects that are cloned while allocations are sampled (JDK-8383421; Java 21 to 26, as far as known)";
 
@@ -95,8 +96,8 @@ impl VmCollector {
         self.family == Family::GenerationalZ && has_clone_fault(feature_of(version))
     }
 
-    /// What was collected, by which counters have gone on since the last look: young collections, full ones, and the third. Since then
-    /// the VM has told so many collections.
+    /// The kind of collection, from the counters that went on since the last look: young collections, full ones, and the third. `seen` is
+    /// the number of collections that the VM has reported since then.
     fn kind(&self, moved: [bool; 3], seen: usize) -> CollectionKind {
         match (self.family, moved) {
             // One that began with the young objects: the parallel collector, when it is asked to collect.
@@ -113,7 +114,7 @@ impl VmCollector {
         }
     }
 
-    /// What the VM tells times of.
+    /// The scope of the times that the VM reports.
     fn scope(&self, moved: [bool; 3]) -> GcScope {
         let is_whole = self.family == Family::StopsTheWorld && !is_beside(moved);
         if is_whole { GcScope::Whole } else { GcScope::Pause }
@@ -131,12 +132,12 @@ impl VmCollector {
     }
 }
 
-/// Whether only the third counter has gone on: with a collector that stops the program, the one of what it does beside it.
+/// True if only the third counter has gone on. If the collector stops the program, that one counts its concurrent work.
 fn is_beside(moved: [bool; 3]) -> bool {
     moved == [false, false, true]
 }
 
-/// What the VM's performance data says of its last collection.
+/// The last collection, from the VM's performance data.
 #[derive(Default)]
 pub(crate) struct ToldCollection {
     pub(crate) kind: CollectionKind,
@@ -147,25 +148,27 @@ pub(crate) struct ToldCollection {
 
 /// Follows the counters of the VM's collectors.
 pub(crate) struct GcCounters {
-    file: Option<PathBuf>,
+    /// Open for as long as it is followed, so that it cannot be replaced.
+    file: Option<File>,
     /// How often each has collected.
     counted: [Option<i64>; 3],
-    /// The collector, where there is no data and somebody else has said which it is.
+    /// The collector named by another source, if there is no data.
     told: Option<VmCollector>,
 }
 
 impl GcCounters {
-    /// Of this process.
+    /// The counters of this process.
     pub(crate) fn find() -> GcCounters {
-        let own = std::process::id();
-        let file = perf_files(Path::new("/tmp")).into_iter().find(|(pid, _)| *pid == own).map(|(_, file)| file);
+        // SAFETY: no pointers; it cannot fail.
+        let owner = unsafe { libc::geteuid() };
+        let file = perf_file(Path::new("/tmp"), std::process::id(), owner);
         let mut counters = GcCounters { file, counted: [None; 3], told: None };
         counters.look(0);
         counters
     }
 
     pub(crate) fn read(&self) -> Option<PerfData> {
-        PerfData::read(self.file.as_deref()?)
+        PerfData::read(self.file.as_ref()?)
     }
 
     /// There is no data: this is the collector.
@@ -173,8 +176,8 @@ impl GcCounters {
         self.told = Some(collector);
     }
 
-    /// What the last of so many collections was, by what has been counted since the last look. Without data it is known of some collectors
-    /// that the VM tells their pauses, and nothing else.
+    /// The last of `seen` collections, from the counters since the last look. Without data, only the scope is known: some collectors report
+    /// single pauses.
     pub(crate) fn look(&mut self, seen: usize) -> ToldCollection {
         match self.read() {
             Some(data) => self.told(&data, seen),
@@ -283,7 +286,7 @@ mod tests {
         assert!(!one.damages_clones("21.0.2"), "without generations there is nothing to take it for");
     }
 
-    /// As VMs print the options that are in force, among others.
+    /// Parses options as VMs print them, with the collector's among others.
     #[test]
     fn options_name_the_collector_where_there_is_no_data() {
         for (flags, version, name, at_risk, scope) in [

@@ -1,4 +1,4 @@
-//! What happens while recording, in the order it is written: definitions come before what uses them.
+//! Events of a recording, in the order they are written: definitions come before their use.
 //!
 //! A bounded queue between the threads of the program, which put samples in, and the recorder's own thread, which writes.
 
@@ -14,7 +14,7 @@ pub(crate) struct MethodFacts {
     pub(crate) signature: String,
     /// The source file; empty when it is not known.
     pub(crate) file: String,
-    /// From which place in the bytecode on which line, ascending.
+    /// Pairs of the first bytecode index and its line, ascending.
     pub(crate) lines: Vec<(u32, u32)>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum Definition {
     Class {
         id: u32,
         signature: String,
-        /// What its loader is called; none where the VM itself defined it.
+        /// The name of its loader; none if the VM itself defined it.
         loader: Option<String>,
     },
     Method {
@@ -58,7 +58,7 @@ pub(crate) struct SampleFacts {
     pub(crate) sequence: u64,
     pub(crate) class: u32,
     pub(crate) size: u64,
-    /// Elements of an array; -1 of what is none.
+    /// Elements of an array; -1 for instances.
     pub(crate) length: i32,
     /// Collections that had begun before, of this recording.
     pub(crate) collections: u32,
@@ -76,12 +76,12 @@ pub(crate) enum AgentEvent {
     Sample(SampleFacts),
 }
 
-/// So many events are allocated at a time: they are not moved when there are more, and go when they are written.
+/// Events that are allocated at a time: they are never moved, and freed when they are written.
 const CHUNK: usize = 2048;
 
 pub(crate) struct EventQueue {
     waiting: Mutex<Waiting>,
-    /// So many samples wait at most, those included that are being written: 200,000 are 14 MB.
+    /// Most waiting samples, those included that are being written: 200,000 are 14 MB.
     most: usize,
 }
 
@@ -138,12 +138,12 @@ impl EventQueue {
         (waiting.chunks.len(), std::mem::take(&mut waiting.lost))
     }
 
-    /// The piece that has waited longest. Its samples count as waiting until it is said that they do not.
+    /// The piece that has waited longest. Its samples count as waiting until the caller reports them done.
     pub(crate) fn take(&self) -> Vec<AgentEvent> {
         self.waiting().chunks.pop_front().unwrap_or_default()
     }
 
-    /// So many samples are written, and make room.
+    /// Makes room for samples that were written.
     pub(crate) fn taken(&self, samples: usize) {
         let mut waiting = self.waiting();
         waiting.samples = waiting.samples.saturating_sub(samples);

@@ -1,6 +1,6 @@
-//! Faults on purpose, for the tests of what a fault does: in builds without optimized checks the variable `MEMORY_CITY_FAULT` names a
-//! place and a number, `sample:5`, and the fifth time that place is reached is a panic, or, where a thread may get stuck, its last. Other
-//! builds know nothing of it.
+//! Deliberate faults, for tests of their handling. In builds with debug assertions the variable `MEMORY_CITY_FAULT` names a place and a
+//! number: with `sample:5`, the fifth time at that place is a panic. Where a thread may get stuck, it gets stuck. Other builds ignore the
+//! variable.
 
 /// A place where a fault may happen.
 #[cfg(debug_assertions)]

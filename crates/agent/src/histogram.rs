@@ -1,23 +1,22 @@
-//! Class histograms: how many objects of each class there are, counted between walks, and where there are no walks.
+//! Class histograms: objects of each class, counted between walks or without them.
 //!
-//! The VM counts, as for `jcmd GC.class_histogram -all`: in one stop that is a fraction of a walk's, on all cores where the collector
-//! can. It is asked by JNI on the recorder's own thread, never in a callback, and like walks right after a collection, when little of
-//! what is counted is garbage. The answer is a text on the program's heap, a hundred bytes a class, so there is none where the heap
-//! is nearly full. Histograms take a quarter at most of the share that the program may stand still, and what they take comes off
-//! that of walks.
+//! The VM counts, as for `jcmd GC.class_histogram -all`. Its stop is a fraction of a walk's, on all cores if the collector can. The
+//! recorder's own thread asks by JNI, never a callback. Like walks, it asks right after a collection, when there is little garbage to
+//! count. The answer is a text on the program's heap, a hundred bytes a class, so there is none if the heap is nearly full. Histograms take
+//! at most a quarter of the time that the program may stand still, at the expense of walks.
 
 use crate::vm::Jni;
 use crate::walk::FIRST;
 
-/// A histogram is so many times as long away from the next as a walk of the same length would be.
+/// Factor between the rest after a histogram and the rest after a walk of the same length.
 pub const PART_OF_SHARE: u64 = 4;
-/// How often the VM may fail to count before nobody asks any more.
+/// Failures of the VM after which counting ends.
 const MOST_FAILURES: u32 = 3;
-/// What a row takes in a trace, about, bytes.
+/// Typical bytes of a row in a trace.
 const ROW_BYTES: u64 = 4;
-/// Histograms take one part in so many of a trace's bound; then they come half as often.
+/// Histograms take one part in this many of a trace's bound; then they come half as often.
 const PART_OF_BOUND: u64 = 16;
-/// What a line of the VM's answer takes, about, bytes; and the least that an answer is taken for.
+/// Typical bytes of a line of the VM's answer; and the least size assumed for an answer.
 const LINE_BYTES: u64 = 100;
 const LEAST_TEXT: u64 = 256 << 10;
 
@@ -25,13 +24,13 @@ const LEAST_TEXT: u64 = 256 << 10;
 pub(crate) struct HistogramSchedule {
     /// The least time from one exact count to the next, be it a walk or a histogram, nanoseconds; 0 for none at all.
     every: u64,
-    /// So many times as long as a histogram stopped the program it runs before the next.
+    /// The program runs this many times as long as the histogram stopped it before the next.
     duty: u64,
     next: u64,
     /// The share allows no earlier one.
     earliest: u64,
     failures: u32,
-    /// So many bytes until they come half as often, and what has been written towards that.
+    /// Bytes until they come half as often, and the bytes written towards that.
     room: u64,
     written: u64,
     /// The length of the last answer.
@@ -44,7 +43,7 @@ pub(crate) struct HistogramSchedule {
 }
 
 impl HistogramSchedule {
-    /// `every` in milliseconds; `walk_duty` is that of walks; the trace may take `most_bytes`.
+    /// `every` is in milliseconds; `walk_duty` is that of walks; the trace may take `most_bytes`.
     pub(crate) fn new(every: u64, walk_duty: u32, most_bytes: u64) -> HistogramSchedule {
         let every = every.saturating_mul(1_000_000);
         HistogramSchedule {
@@ -62,7 +61,7 @@ impl HistogramSchedule {
         }
     }
 
-    /// Whether one is due: right after a collection; or when there was none for as long again.
+    /// True if one is due: right after a collection, or when there was none for as long again.
     pub(crate) fn is_due(&self, now: u64, after_collection: bool) -> bool {
         self.every > 0 && (now >= self.next && after_collection || now >= self.next.saturating_add(self.every))
     }
@@ -78,7 +77,7 @@ impl HistogramSchedule {
         self.earliest = self.earliest.max(rest_until);
     }
 
-    /// One of so many classes was taken. The time between two, milliseconds, where that is longer from now on.
+    /// Notes a histogram of so many classes. Returns the new time between two, milliseconds, if it becomes longer.
     fn done(&mut self, start: u64, end: u64, classes: u64) -> Option<u64> {
         let pause = end.saturating_sub(start);
         self.failures = 0;
@@ -112,29 +111,29 @@ impl HistogramSchedule {
     }
 }
 
-/// What the VM has counted of a class.
+/// The count of one class by the VM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HistogramClass {
-    /// As JVMTI writes it: `Ljava/lang/String;`, `[I`.
+    /// In the form of JVMTI: `Ljava/lang/String;`, `[I`.
     pub(crate) signature: String,
     pub(crate) objects: u64,
     pub(crate) bytes: u64,
 }
 
-/// What became of a histogram.
+/// The outcome of a histogram.
 pub(crate) enum HistogramOutcome {
     Done {
         start: u64,
         end: u64,
         classes: Vec<HistogramClass>,
-        /// From now on there are so many milliseconds between two.
+        /// The new interval in milliseconds, if it became longer.
         rarer: Option<u64>,
     },
     /// The VM could not.
     NotNow,
     /// The program's heap has fewer bytes free than the answer might take: both.
     NoRoom(u64, u64),
-    /// And never again, with the reason.
+    /// No histogram will follow, with the reason.
     Never(String),
 }
 
@@ -186,8 +185,8 @@ pub fn histogram_rows(text: &str) -> impl Iterator<Item = (&str, u64, u64)> {
     })
 }
 
-/// Rows of an answer by class. Of hidden classes, which have a new name each time, all of one name are one; what fills gaps in the heap
-/// is none of the program's.
+/// Rows of an answer by class. Hidden classes, which have a new name each time, are merged by name; fillers of gaps in the heap are left
+/// out.
 fn classes(text: &str) -> Vec<HistogramClass> {
     let mut sums: std::collections::BTreeMap<String, (u64, u64)> = std::collections::BTreeMap::new();
     for (name, objects, bytes) in histogram_rows(text) {
@@ -299,8 +298,8 @@ mod tests {
             }
         }
 
-        /// However collections come and however long counting takes, the program stands still for a quarter of the share at most for
-        /// histograms, and for all of it at most for histograms and walks, each rest counted.
+        /// For any collections and durations, the program stands still for at most a quarter of the share for histograms, and for at most
+        /// all of it for histograms and walks together, each rest counted.
         #[test]
         fn histograms_and_walks_keep_to_the_share(
             duty in 1u32..60,

@@ -1,16 +1,16 @@
-//! Identity of all objects, for programs that are small: each object has a number from the first walk that meets it until it dies.
+//! Identity of all objects, for small programs: each object has a number from the first walk that meets it until it dies.
 //!
-//! The VM tags what is not tagged yet, object after object in one stop of the program; what has been tagged gets a number and a
-//! weak reference. For a walk all weak references become global ones, as those of samples do, so that the dump tells where each
-//! numbered object is. Tags serve only to know what is new: they are the number of the stop, one for many objects, as the VM finds
-//! objects by their tags fast only so. Each young collection looks at both, 5 to 10 ns for either (`benches/README.md`). Tags alone would not
-//! tell which object has which number; weak references alone would not tell the VM what to pass over. Tags stay between walks as
-//! making them anew takes about 500 ns each: that pays only behind a hundred collections, and where the VM sorts them anew after each
-//! collection (17) not even there.
+//! In one stop of the program, the VM tags all objects without a tag; tagged objects then get a number and a weak reference. For a walk all
+//! weak references become global ones, as those of samples do, so that the dump has the place of each numbered object.
 //!
-//! What the program makes between the last of these stops and the dump is in the dump without a number. It is young, and gets one at the
-//! next walk if it lives. The VM also tags the gaps that it fills in the heap: what is made there later takes over the number of a gap,
-//! which nothing has referred to, so that no object is ever taken for another.
+//! Tags only mark objects as seen. A tag is the number of the stop, shared by many objects, since only then the VM finds objects by tag
+//! fast. Tags alone would not tell which object has which number; weak references alone would not tell the VM which objects to skip. Each
+//! young collection looks at both, 5 to 10 ns for either (`benches/README.md`). Tags stay between walks, as setting them anew takes about
+//! 500 ns each. That would pay only after a hundred collections, and on 17, which sorts tags anew after each collection, not even then.
+//!
+//! Objects created between the last of these stops and the dump are in the dump without a number. They are young, and get one at the next
+//! walk if they live. The VM also tags the gaps that it fills in the heap. An object created in a gap takes over its number; nothing has
+//! referred to the gap, so no object is ever mistaken for another.
 
 use crate::fault;
 use crate::folder::WalkNumber;
@@ -32,8 +32,8 @@ const FILLERS: [&std::ffi::CStr; 2] = [c"jdk/internal/vm/FillerObject", c"[Ljdk/
 /// The tag of `java.lang.Class`. Dumps have the objects of classes that are not linked yet in no way: that these are missing means
 /// nothing.
 const CLASS: jlong = -2;
-/// What is made while the recorder is at work gets numbers too where looking for it is quick: nanoseconds. It is mostly garbage, so only
-/// so many do.
+/// Objects created while the recorder works get numbers too, as long as a search takes less than this, nanoseconds. They are mostly
+/// garbage.
 const QUICK: u64 = 50_000_000;
 const MOST_LATE: u64 = 50_000;
 const NO_ROOM: &str = "the VM has no room for it";
@@ -45,9 +45,9 @@ pub(crate) struct NumberedObjects {
     known: Vec<(NumberedObject, Weak)>,
     /// The number of the next object.
     next: u64,
-    /// From far above the tags of classes.
+    /// Starts far above the tags of classes.
     stops: jlong,
-    /// So many objects at most.
+    /// Most objects.
     most: u32,
     /// Why no further object gets a number.
     pub(crate) why_not: Option<String>,
@@ -61,12 +61,12 @@ pub(crate) struct NumberedObject {
     pub(crate) is_class: bool,
 }
 
-/// What a stop finds.
+/// The objects found in a stop.
 struct TaggingStop {
     tag: jlong,
     found: u64,
     most: u64,
-    /// What went wrong in it, to go on with where that may leave a function.
+    /// A panic in it, to resume where it may leave a function.
     fault: Option<Box<dyn Any + Send>>,
 }
 
@@ -85,8 +85,8 @@ impl TaggingStop {
     }
 }
 
-/// An object without a tag, as the VM meets it. Nothing may be called here. A panic ends the stop: it is of the recorder's own thread, which
-/// goes on with it when the VM has returned. Where there is none, catching it takes no time: a visit is 3 ns with or without.
+/// Visits an object without a tag. It may not call anything. A panic ends the stop: it is of the recorder's own thread, which resumes it
+/// when the VM has returned. Without a panic, catching takes no time: a visit is 3 ns with or without.
 unsafe extern "C" fn visit(class_tag: jlong, _size: jlong, tag: *mut jlong, _length: jint, stop: *mut c_void) -> jint {
     // SAFETY: the VM hands back what `IterateThroughHeap` was given, a stop that lives for that call and that nobody else uses meanwhile; it
     // calls from one thread.
@@ -106,8 +106,8 @@ unsafe extern "C" fn visit(class_tag: jlong, _size: jlong, tag: *mut jlong, _len
     }
 }
 
-/// Numbered objects, each held by a global reference until it is let go of with all others, also where a fault ends the walk: what is held never
-/// dies.
+/// Numbered objects, each held by a global reference. The references are released all together, also when a fault ends the walk: a held
+/// object never dies.
 pub(crate) struct HeldObjects {
     jni: Jni,
     held: Vec<(NumberedObject, jobject)>,
@@ -118,7 +118,7 @@ impl HeldObjects {
         HeldObjects { jni, held: Vec::new() }
     }
 
-    /// Where they are in the dump, by their handles, which stay good until all are let go of.
+    /// Their places in the dump, by their handles, which stay valid until all are released.
     pub(crate) fn numbers(&self) -> Vec<WalkNumber> {
         let number = |(of, global): &(NumberedObject, jobject)| WalkNumber::new(of.number, *global as u64, of.is_class);
         self.held.iter().map(number).collect()
@@ -140,7 +140,7 @@ impl Drop for HeldObjects {
 }
 
 impl NumberedObjects {
-    /// For at most so many objects.
+    /// For at most `most` objects.
     ///
     /// # Errors
     /// When the VM has no tags to give.
@@ -197,8 +197,8 @@ impl NumberedObjects {
         Some(numbered)
     }
 
-    /// Numbers what is new and holds all that is numbered; the second result is for how long that stopped the program, nanoseconds.
-    /// Nothing, where there are too many objects or the VM fails: [`NumberedObjects::why_not`] says why.
+    /// Numbers new objects and holds all numbered ones; also returns how long that stopped the program, nanoseconds. Returns nothing if
+    /// there are too many objects or the VM fails: [`NumberedObjects::why_not`] has the reason.
     ///
     /// Best right after a collection: garbage gets numbers too.
     pub(crate) fn hold(&mut self, recording: &AgentRecording, jni: Jni) -> (HeldObjects, u64) {
@@ -223,7 +223,7 @@ impl NumberedObjects {
         (all, stopped)
     }
 
-    /// Holds what is alive of the first so many that have a number, and forgets the others of them.
+    /// Holds the live ones of the first numbered objects, and forgets the dead ones.
     fn keep_known(&mut self, first: usize, jni: Jni, held: &mut Vec<(NumberedObject, jobject)>) -> Result<(), String> {
         let (mut at, mut result) = (0, Ok(()));
         self.known.retain(|&(numbered, weak)| {
@@ -247,8 +247,8 @@ impl NumberedObjects {
         result
     }
 
-    /// Numbers what has no number, in one stop, and holds it. Of late comers at most so many; where there are more, all of them get a
-    /// number at the next walk, if they live until then.
+    /// Numbers objects without a number, in one stop, and holds them. Late comers are limited; if there are more, all of them get a number
+    /// at the next walk, if they live until then.
     fn number_new(
         &mut self,
         recording: &AgentRecording,
@@ -336,7 +336,7 @@ impl NumberedObjects {
         result
     }
 
-    /// Tags at most so many of what has no tag; the result is one more where there are more.
+    /// Tags at most `most` untagged objects; returns `most + 1` if there are more.
     fn tag_new(&mut self, most: u64) -> Result<u64, String> {
         let mut stop = TaggingStop { tag: self.stops, found: 0, most, fault: None };
         let callbacks = HeapCallbacks::iterating(visit);

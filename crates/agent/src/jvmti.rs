@@ -1,4 +1,4 @@
-//! The functions of JVMTI that the recorder calls, by their position in the function table, and the events it takes.
+//! Bindings of JVMTI: the functions that the recorder calls, by position in the function table, and the events it takes.
 //!
 //! The table is part of JVMTI's binary interface: positions never change (JDK 17 and 25 differ only in what was reserved).
 //! `tests/header.rs` compares every position, event number and capability bit here with the `jvmti.h` of each installed JDK.
@@ -8,7 +8,7 @@ use jni_sys::{JNIEnv, JavaVM, jclass, jint, jlong, jmethodID, jobject};
 use std::ffi::{CStr, c_char, c_void};
 use std::time::{Duration, Instant};
 
-/// What JVMTI functions return: 0 is success.
+/// The result of JVMTI functions: 0 is success.
 pub(crate) type JvmtiError = jint;
 
 /// The environment: a pointer to its function table, as in C.
@@ -34,7 +34,7 @@ pub(crate) struct ThreadInfo {
     pub(crate) loader: jobject,
 }
 
-/// From this place in the bytecode on the line is `line`.
+/// The line is `line` from this bytecode index on.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct LineEntry {
@@ -59,7 +59,7 @@ impl Capabilities {
     }
 }
 
-/// What the recorder needs of the VM, all of it to be had while the program runs already.
+/// The capabilities that the recorder needs. All are available in a running program.
 pub const CAPABILITIES: [(&str, u32); 4] = [
     ("can_get_source_file_name", 11),
     ("can_get_line_numbers", 12),
@@ -67,7 +67,7 @@ pub const CAPABILITIES: [(&str, u32); 4] = [
     ("can_generate_sampled_object_alloc_events", 43),
 ];
 
-/// What following all objects needs besides.
+/// The further capabilities for following all objects.
 pub const IDENTITY_CAPABILITIES: [(&str, u32); 1] = [("can_tag_objects", 0)];
 
 /// Events by number, as the header numbers them; the callback of event N is at position N - 50 of the callbacks.
@@ -118,11 +118,11 @@ impl EventCallbacks {
     }
 }
 
-/// An object that is met while the VM walks over the heap: class tag, size, place of its tag, length, what the caller gave.
+/// Called for each object of a walk over the heap: class tag, size, place of its tag, length, the caller's data.
 pub(crate) type HeapVisit = unsafe extern "C" fn(jlong, jlong, *mut jlong, jint, *mut c_void) -> jint;
-/// What such a callback returns to end the walk.
+/// The result of such a callback that ends the walk.
 pub(crate) const VISIT_ABORT: jint = 0x8000;
-/// Walks over what has no tag.
+/// Walks over objects without a tag.
 pub(crate) const WITHOUT_TAGGED: jint = 0x4;
 
 /// Callbacks of walks over the heap by position; those that are not taken are null.
@@ -149,7 +149,7 @@ macro_rules! functions {
                 $(#[$doc])*
                 ///
                 /// # Safety
-                /// As JVMTI says of the function: arguments are alive, the phase and the place allow the call.
+                /// The conditions of the JVMTI function: arguments are alive, the phase and the place allow the call.
                 pub(crate) unsafe fn $call(&mut self, $($argument: $of),*) -> JvmtiError {
                     type Function = unsafe extern "C" fn(*mut JvmtiEnv $(, $of)*) -> JvmtiError;
                     // SAFETY: the table of every JVMTI since 1.0 has a function of this type at this position
@@ -164,7 +164,7 @@ macro_rules! functions {
     };
 }
 
-/// Bytes between samples where nobody has said anything, as JVMTI has it.
+/// Bytes between samples by default, as in JVMTI.
 pub(crate) const DEFAULT_INTERVAL: jint = 512 << 10;
 
 functions! {
@@ -216,21 +216,20 @@ impl JvmtiEnv {
     /// Takes a text that JVMTI has allocated, and frees it there. Empty where there is none.
     ///
     /// # Safety
-    /// `text` is null, or JVMTI has allocated it and nobody uses it afterwards.
+    /// `text` is null, or was allocated by JVMTI and is not used afterwards.
     pub(crate) unsafe fn take_text(&mut self, text: *mut c_char) -> String {
         if text.is_null() {
             return String::new();
         }
-        // SAFETY: JVMTI's texts end with 0 (modified UTF-8: what is no UTF-8 is replaced).
-        let taken = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+        // SAFETY: JVMTI's texts end with 0.
+        let taken = memory_city_wire::modified_utf8(unsafe { CStr::from_ptr(text) }.to_bytes()).into_owned();
         // SAFETY: see above.
         unsafe { self.deallocate(text.cast()) };
         taken
     }
 }
 
-/// The environment of a VM, once it is ready: it may begin so long ago that it takes commands, and not long enough for this. An error
-/// names what is in the way.
+/// The environment of a VM, once it is ready: a VM may accept commands before it can give one. An error names the obstacle.
 ///
 /// # Safety
 /// `vm` is a VM that runs, and this is no thread that it waits for to become ready.
@@ -247,7 +246,7 @@ pub(crate) unsafe fn environment_soon(vm: *mut JavaVM, most: Duration) -> Result
     }
 }
 
-/// The environment of a VM, or the number of the error: `JNI_EDETACHED` where it is not ready, `JNI_EVERSION` where it has no JVMTI 11.
+/// The environment of a VM, or the number of the error: `JNI_EDETACHED` if it is not ready, `JNI_EVERSION` if it has no JVMTI 11.
 ///
 /// # Safety
 /// `vm` is a VM that runs.

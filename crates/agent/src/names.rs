@@ -1,6 +1,6 @@
-//! The VM's names as people write them.
+//! Conversion of the VM's names to those in source code.
 
-/// `[Ljava/lang/String;` as `java.lang.String[]`. What is no signature stays as it is, with dots.
+/// `[Ljava/lang/String;` becomes `java.lang.String[]`. Any text that is no signature stays, with dots.
 pub(crate) fn source_name(signature: &str) -> String {
     let dimensions = signature.bytes().take_while(|&b| b == b'[').count();
     let element = match &signature[dimensions..] {
@@ -22,7 +22,7 @@ pub(crate) fn source_name(signature: &str) -> String {
     element + &"[]".repeat(dimensions)
 }
 
-/// What objects of a class are, by its signature: 0 instances, 1 arrays of references, 2 arrays of primitive values.
+/// The sort of a class's objects, by its signature: 0 instances, 1 arrays of references, 2 arrays of primitive values.
 pub(crate) fn kind(signature: &str) -> u32 {
     match signature.as_bytes() {
         [b'[', b'[' | b'L', ..] => 1,

@@ -1,4 +1,4 @@
-//! What the recorder is told when it is loaded: `key=value,key=value`, the text behind `=` of `-agentpath`.
+//! Options of the recorder: the text `key=value,key=value` behind `=` of `-agentpath`.
 //!
 //! The same text comes through `-agentpath`, `JAVA_TOOL_OPTIONS` and attach. Characters that shells, the JVM or this list
 //! take for their own are written as `%` and two hexadecimal digits.
@@ -7,7 +7,7 @@ use crate::units::OptionUnit;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What sampling may cost unless something else is asked for: percent of a core.
+/// Default cost of sampling: percent of a core.
 pub const DEFAULT_BUDGET: f64 = 2.0;
 /// The least time between two walks unless something else is asked for, milliseconds.
 pub const DEFAULT_WALKS: u64 = 10_000;
@@ -21,15 +21,15 @@ pub const WALK_PAUSE: [f64; 2] = [0.05, 0.12];
 /// When objects are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SamplingMode {
-    /// As often as the budget allows: millionths of one core that sampling may take.
+    /// As often as the budget allows: millionths of one core for sampling.
     Budget(u32),
-    /// One sample in so many bytes on average, whatever that costs.
+    /// One sample in so many bytes on average, at any cost.
     Every(u32),
     /// Every allocation: for tests and small programs.
     All,
 }
 
-/// What the recorder is told.
+/// The options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentOptions {
     /// The folder of the trace.
@@ -38,24 +38,24 @@ pub struct AgentOptions {
     pub sampling: SamplingMode,
     /// The least time between two walks, milliseconds; 0 for none.
     pub walks: u64,
-    /// So many times as long as a walk stopped the program it runs before the next.
+    /// The program runs this many times as long as a walk stopped it before the next.
     pub duty: u32,
-    /// How large what this process writes of the trace may become, bytes: then its oldest parts go, with samples of what has died
-    /// added up. The recording goes on.
+    /// Most bytes of the trace that this process writes. Beyond it the oldest parts are removed, with samples of dead objects added up, and
+    /// the recording goes on.
     pub max_size: u64,
     /// The least time from an exact count to the next class histogram, milliseconds; 0 for none.
     pub histograms: u64,
     /// How many samples are followed at a time; above that they are thinned.
     pub followed: u32,
-    /// All objects keep a number from walk to walk, where there are so many of them at most; 0 for samples alone.
+    /// Up to this many objects, all keep a number from walk to walk; 0 for samples alone.
     pub identity: u32,
-    /// How many samples may wait to be written; what comes beyond is lost, and counted.
+    /// Most waiting samples; further ones are lost, and counted.
     pub queue: u32,
-    /// Which packages are the program's own, as people write them; empty where nobody says. Only noted in the trace.
+    /// The packages of the program itself, as typed; empty if not given. Only noted in the trace.
     pub packages: String,
     /// How many earlier traces of the same name stay: those before go when this one begins. None: all stay.
     pub keep: Option<u32>,
-    /// The recording ends when nobody holds the recorder's lock any more: somebody attached who may go away.
+    /// The recording ends when the recorder's lock is free: the attaching process may go away.
     pub attached: bool,
     /// End the recording that runs.
     pub stop: bool,
@@ -85,7 +85,7 @@ impl AgentOptions {
     /// Reads the text.
     ///
     /// # Errors
-    /// A sentence that names the option, what it is and what it should be.
+    /// A sentence that names the option, its value and the expected value.
     pub fn parse(text: &str) -> Result<AgentOptions, String> {
         use OptionUnit::{Bytes, Core, Millis, Number, Time};
         let mut options = AgentOptions::default();

@@ -1,24 +1,37 @@
-//! The performance data that a JVM keeps in `/tmp/hsperfdata_USER/PID`: what garbage collection it did last and why, and which
-//! program it runs.
+//! Reader of a JVM's performance data in `/tmp/hsperfdata_USER/PID`: its last garbage collection with cause, and the program it runs.
 //!
-//! The file is memory that the JVM changes while we read it, and may be anybody's: every offset is checked.
+//! The file is memory that the JVM changes while we read it: every offset is checked. Any user may write into `/tmp`: files of other users,
+//! and anything but a regular file, are passed over, and nothing waits for it.
 
-use std::path::{Path, PathBuf};
+use memory_city_wire::HeldFolder;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
 
 /// A copy of the data of one JVM.
 pub struct PerfData(Vec<u8>);
 
-/// The first bytes, whatever the byte order of the rest.
+/// The first bytes, for any byte order of the rest.
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
-/// Where the entries begin is told at this place; how many there are behind it.
+/// Offset of the field with the place of the first entry; the number of entries follows.
 const ENTRY_OFFSET: usize = 24;
 
+/// More is not read of a file, bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
 impl PerfData {
-    /// Reads the data of a process by its id in its own container; `None` where there is none.
-    pub fn read(file: &Path) -> Option<PerfData> {
-        use std::io::Read;
-        let mut bytes = Vec::new();
-        std::fs::File::open(file).ok()?.take(1 << 20).read_to_end(&mut bytes).ok()?;
+    /// The data of a process of user `owner`, by its number in its own container, below a folder of temporary files (of this machine:
+    /// `/tmp`). `None` where there is none.
+    pub fn of(temporary: &Path, pid: u32, owner: u32) -> Option<PerfData> {
+        PerfData::read(&perf_file(temporary, pid, owner)?)
+    }
+
+    /// Reads the data of a process as it is now.
+    pub(crate) fn read(file: &File) -> Option<PerfData> {
+        let length = file.metadata().ok()?.len().min(MOST_BYTES);
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        file.read_exact_at(&mut bytes, 0).ok()?;
         PerfData::parse(bytes)
     }
 
@@ -61,21 +74,36 @@ impl PerfData {
     }
 }
 
-/// Files of all JVMs below a folder of temporary files (of this machine: `/tmp`), with their process ids.
-pub fn perf_files(temporary: &Path) -> Vec<(u32, PathBuf)> {
+/// The open file of a process of user `owner`. Others can create files and folders there with the names of a JVM's. So only a file of that
+/// user counts, in a folder that only that user may write.
+pub(crate) fn perf_file(temporary: &Path, pid: u32, owner: u32) -> Option<File> {
+    let is_its = |folder: &HeldFolder| folder.owner() == owner && !folder.is_open_to_writers();
+    let of = |folder: HeldFolder| folder.file(pid.to_string()).ok().filter(|file| owner_of(file) == Some(owner));
+    perf_folders(temporary).filter(is_its).find_map(of)
+}
+
+/// Process numbers that have performance data below a folder of temporary files, each with the user whose folder it is in. Files of
+/// processes that were killed stay behind: whether one is its process's, [`PerfData::of`] finds out.
+pub fn perf_files(temporary: &Path) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
-    for user in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
-        if !user.file_name().to_string_lossy().starts_with("hsperfdata_") {
-            continue;
-        }
-        for file in std::fs::read_dir(user.path()).into_iter().flatten().flatten() {
-            if let Some(pid) = file.file_name().to_str().and_then(|n| n.parse().ok()) {
-                found.push((pid, file.path()));
-            }
-        }
+    for folder in perf_folders(temporary).filter(|folder| !folder.is_open_to_writers()) {
+        let names = folder.names().unwrap_or_default();
+        found.extend(names.iter().filter_map(|name| Some((name.to_str()?.parse().ok()?, folder.owner()))));
     }
-    found.sort();
+    found.sort_unstable();
+    found.dedup();
     found
+}
+
+/// Folders that are called as those of JVMs, no links.
+fn perf_folders(temporary: &Path) -> impl Iterator<Item = HeldFolder> {
+    let entries = std::fs::read_dir(temporary).into_iter().flatten().flatten();
+    let named = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"hsperfdata_"));
+    named.filter_map(|entry| HeldFolder::open_itself(&entry.path()).ok())
+}
+
+fn owner_of(file: &File) -> Option<u32> {
+    file.metadata().ok().map(|meta| meta.uid())
 }
 
 /// Data as a JVM writes it: texts and numbers by their names.
@@ -122,6 +150,40 @@ mod tests {
         assert_eq!(data.text("sun.gc.lastCause").as_deref(), Some("Allocation Failure"));
         assert_eq!(data.number("sun.gc.collector.0.invocations"), Some(7));
         assert_eq!((data.number("sun.gc.lastCause"), data.number("sun.gc.collector.0")), (None, None));
+    }
+
+    /// Folders and files with such names from other users, or without one.
+    #[test]
+    fn only_what_its_own_user_has_made_is_read() {
+        let temporary = tempfile::tempdir().expect("a folder");
+        // SAFETY: no pointers; it cannot fail.
+        let own = unsafe { libc::geteuid() };
+        let at = |name: &str| temporary.path().join(name);
+        for name in ["hsperfdata_a", "hsperfdata_me", "hsperfdata_open", "elsewhere"] {
+            std::fs::create_dir(at(name)).expect("made");
+        }
+        let pipe = |path: &Path| {
+            let path = std::ffi::CString::new(path.as_os_str().as_bytes()).expect("a path");
+            // SAFETY: a text that ends with 0.
+            assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+        };
+        pipe(&at("hsperfdata_a/7"));
+        pipe(&at("hsperfdata_pipe"));
+        pipe(&at("hsperfdata_me/8"));
+        std::fs::write(at("hsperfdata_me/7"), file()).expect("written");
+        for file in ["elsewhere/9", "hsperfdata_open/11"] {
+            std::fs::write(at(file), self::file()).expect("written");
+        }
+        std::os::unix::fs::symlink(at("elsewhere"), at("hsperfdata_link")).expect("linked");
+        std::os::unix::fs::symlink(at("elsewhere/9"), at("hsperfdata_me/10")).expect("linked");
+        std::os::unix::fs::symlink("/dev/zero", at("hsperfdata_me/12")).expect("linked");
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        std::fs::set_permissions(at("hsperfdata_open"), open).expect("for all");
+        for (pid, is_read) in [(7, true), (8, false), (9, false), (10, false), (11, false), (12, false), (13, false)] {
+            assert_eq!(PerfData::of(temporary.path(), pid, own).is_some(), is_read, "{pid}");
+        }
+        assert!(PerfData::of(temporary.path(), 7, own + 1).is_none(), "of another user");
+        assert_eq!(perf_files(temporary.path()), [(7, own), (8, own), (10, own), (12, own)]);
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! What the VM is told of where to write a dump.
+//! The path for a dump, as the VM sees it.
 //!
 //! A path goes to it as a Java text, and from that into whatever letters the program's locale has (`LC_ALL=C`: English ones). So the folder
 //! is open while a dump is written, and called by its descriptor: digits and English letters, whatever its own name is.

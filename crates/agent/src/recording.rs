@@ -1,21 +1,21 @@
-//! One recording: what the callbacks and the recorder's thread share, and how it begins and ends.
+//! One recording: the state that callbacks and the recorder's thread share, and its begin and end.
 //!
-//! The callbacks find it in one place, under a lock that they hold for as long as they use it: when it has been taken out, no
-//! callback is at work on it any more.
+//! The callbacks find it in one place, under a lock that they hold while they use it. Once it is taken out, no callback uses it any more.
 
 use crate::budget::Budget;
 use crate::collections::{COLLECTIONS, clock};
-use crate::earlier::{earlier, has_trace, remove_earlier, withdraw};
+use crate::earlier_traces::{earlier, has_trace, remove_earlier, withdraw};
 use crate::event::EventQueue;
-use crate::folder::{RecorderLock, WALKS, claimed_by, is_running, numbered, private_folder, write_claim};
+use crate::folder::{RecorderLock, claimed_by, is_running, numbered, private_folder, walks_folder, write_claim};
 use crate::jvmti::{self, CAPABILITIES, Capabilities, EventCallbacks, FIRST_EVENT};
-use crate::live::LiveSamples;
+use crate::live_samples::LiveSamples;
+use crate::log::log;
 use crate::options::{AgentOptions, SamplingMode};
+use crate::sample_count::SampleCounter;
 use crate::sites::StackTable;
-use crate::taken::SampleCounter;
 use crate::threads::ThreadTable;
 use crate::vm::Vm;
-use crate::{callbacks, log, worker};
+use crate::{callbacks, worker};
 use jni_sys::{JavaVM, jint};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -34,7 +34,7 @@ static RECORDINGS: AtomicU32 = AtomicU32::new(0);
 static EVENTS_ON: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) struct AgentRecording {
-    /// From 1: threads remember in which recording they are known.
+    /// Counts from 1. Threads remember the recording that knows them.
     pub(crate) number: u32,
     pub(crate) vm: Vm,
     pub(crate) options: AgentOptions,
@@ -49,7 +49,7 @@ pub(crate) struct AgentRecording {
     pub(crate) spent: AtomicU64,
     /// Samples that were taken.
     pub(crate) samples: SampleCounter,
-    /// Those of them that are in the trace.
+    /// The samples among them that are in the trace.
     pub(crate) written: AtomicU64,
     pub(crate) threads: Mutex<ThreadTable>,
     pub(crate) stacks: Mutex<StackTable>,
@@ -59,7 +59,7 @@ pub(crate) struct AgentRecording {
     pub(crate) collections_before: u64,
     /// How often the VM had called us before.
     pub(crate) events_before: u64,
-    /// A fault has been said.
+    /// True once a fault was reported.
     is_given_up: AtomicBool,
     ending: Mutex<RecordingEnd>,
     ended: Condvar,
@@ -109,7 +109,7 @@ impl AgentRecording {
         RETIRED.lock().unwrap_or_else(PoisonError::into_inner).take_if(|r| r.number == self.number);
     }
 
-    /// Has the VM tell what a recording needs: also its start where it still `starts`, and its end.
+    /// Enables the events that a recording needs: also the VM's start if it still `starts`, and its end.
     fn listen(&self, starts: bool) -> Result<(), String> {
         let start = starts.then_some(jvmti::VM_INIT);
         for event in [jvmti::SAMPLED_ALLOC, jvmti::GC_START, jvmti::GC_FINISH, jvmti::VM_DEATH].into_iter().chain(start)
@@ -122,7 +122,7 @@ impl AgentRecording {
         Ok(())
     }
 
-    /// Has the VM do what a recording needs.
+    /// Requests the VM's capabilities that a recording needs.
     fn take_capabilities(&self) -> Result<(), String> {
         let wanted = Capabilities::with(&CAPABILITIES);
         // SAFETY: the environment lives as long as the VM; the structure lives for the call, which copies it.
@@ -134,8 +134,8 @@ impl AgentRecording {
         }
     }
 
-    /// All is written: the VM need not tell its end any more, unless another recording has begun, and other recorders may have what
-    /// only one may. On a thread of the VM.
+    /// All is written: disables the event for the VM's end and returns exclusive capabilities to other recorders, unless another recording
+    /// has begun. On a thread of the VM.
     pub(crate) fn leave(&self) {
         // Held meanwhile: who begins is in its sight first, and takes all of it afterwards.
         let current = CURRENT.read().unwrap_or_else(PoisonError::into_inner);
@@ -157,8 +157,8 @@ impl AgentRecording {
         unsafe { (*self.vm.jvmti).set_interval(bytes.min(i32::MAX as u32) as i32) };
     }
 
-    /// The program begins, or goes on. Threads have room that they took before objects were sampled, and what they make in it
-    /// goes unseen; where every allocation was asked for they have to give it back, which a collection does.
+    /// The program begins, or goes on. Threads have room that they took before objects were sampled, and allocations in it go unseen. If
+    /// every allocation was asked for, they must give it back, which a collection does.
     pub(crate) fn miss_nothing(&self) {
         if self.options.sampling == SamplingMode::All {
             // SAFETY: the live phase, on a thread of the VM, in no callback that forbids it.
@@ -166,8 +166,8 @@ impl AgentRecording {
         }
     }
 
-    /// Takes it out of the callbacks' sight, and has the VM call no more but for its end, which waits for what is still to be
-    /// written. When this returns, no callback uses it. On a thread of the VM, or the VM goes on calling.
+    /// Takes it out of the callbacks' sight, and leaves only the VM's event for the end, which waits for the last writes. When this
+    /// returns, no callback uses it. Call it on a thread of the VM, or the events go on.
     pub(crate) fn retire(&self) {
         // Of the recording that runs only: until it is out of sight no other can begin.
         if with_current(|current| current.number == self.number) == Some(true) {
@@ -181,7 +181,7 @@ impl AgentRecording {
         }
     }
 
-    /// Nobody works on it: it could not begin.
+    /// Drops a recording that could not begin.
     pub(crate) fn abandon(&self) {
         self.retire();
         self.leave();
@@ -258,7 +258,7 @@ fn tools(java: *mut JavaVM, running: bool) -> Result<Vm, String> {
 /// Begins a recording; `running` says that the program runs already. Returns its folder.
 ///
 /// # Errors
-/// What is in the way, for people.
+/// The error is a text for people.
 pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> Result<PathBuf, String> {
     if let Some(other) = current() {
         return Err(format!("it is being recorded already, into {}", other.folder.display()));
@@ -318,8 +318,8 @@ pub(crate) fn begin(java: *mut JavaVM, options: AgentOptions, running: bool) -> 
     begun.map(|()| folder)
 }
 
-/// Makes the folder and marks it as this program's. Where another program has it and nobody waits for it, one with a number, from the
-/// `first` one on. Returns it, and whether it was not there before.
+/// Creates the folder and marks it as this program's. If another program has it and no process waits for it, picks a name with a number,
+/// from `first` on. Returns the folder, and whether it is new.
 fn claim(wanted: &Path, counter: Option<i32>, first: u32) -> Result<(PathBuf, bool), String> {
     if let Some(above) = wanted.parent() {
         std::fs::create_dir_all(above).map_err(|e| format!("{}: {e}", above.display()))?;
@@ -336,7 +336,7 @@ fn claim(wanted: &Path, counter: Option<i32>, first: u32) -> Result<(PathBuf, bo
         };
         match claimed {
             Ok(()) => {
-                if let Err(error) = private_folder(&folder.join(WALKS)) {
+                if let Err(error) = walks_folder(&folder) {
                     withdraw(&folder, is_new);
                     return Err(io(error));
                 }

@@ -1,4 +1,4 @@
-//! A sampled allocation: what is done in the thread of the program, as little as possible.
+//! A sampled allocation: the work in the thread of the program, as little as possible.
 
 use crate::budget::DEAREST;
 use crate::collections::COLLECTIONS;
@@ -20,10 +20,10 @@ use std::sync::atomic::Ordering;
 pub const FRAMES: usize = 64;
 /// Lines of a method that are recorded: a class file may have 65,535 for each.
 const MOST_LINES: usize = 4096;
-/// Nanoseconds after which a thread is asked for its name again: who serves requests may be named after each.
+/// Nanoseconds after which a thread is asked for its name again: a thread pool may rename a thread for each request.
 const NAMED_FOR: u64 = 1_000_000;
 
-/// What a thread of the program knows of itself.
+/// The recorder's data of one thread of the program.
 #[derive(Clone, Copy)]
 struct ThreadSlot {
     /// The recording this is about: another one may come.
@@ -42,18 +42,18 @@ struct ThreadSlot {
 }
 
 impl ThreadSlot {
-    /// Of a thread that is not known yet.
+    /// A thread that is not known yet.
     const NEW: ThreadSlot =
         ThreadSlot { recording: 0, thread: 0, drawn: 0, sequence: 0, is_other: false, name: 0, named: 0 };
 }
 
 thread_local! {
     static SLOT: Cell<ThreadSlot> = const { Cell::new(ThreadSlot::NEW) };
-    /// Set in the recorder's own thread, and while a sample is taken: what is allocated then is not the program's.
+    /// Set in the recorder's own thread, and while a sample is taken: allocations then are not the program's.
     static OURS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// This thread belongs to the recorder: its allocations are nobody's business.
+/// Marks this thread as the recorder's, whose allocations are ignored.
 pub(crate) fn this_thread_is_ours() {
     OURS.with(|ours| ours.set(true));
 }
@@ -64,8 +64,8 @@ pub(crate) fn is_ours() -> bool {
     OURS.try_with(Cell::get).unwrap_or(true)
 }
 
-/// For as long as it lives, what this thread allocates is the recorder's doing. A fault ends that too: threads outlive a recording,
-/// and the next one would not see what they allocate.
+/// While it lives, allocations of this thread belong to the recorder. A fault ends that too: threads outlive a recording, and the next one
+/// would miss their allocations.
 struct OursMeanwhile;
 
 impl OursMeanwhile {
@@ -81,7 +81,7 @@ impl Drop for OursMeanwhile {
     }
 }
 
-/// What the event says: handles of its callback.
+/// The arguments of the event: handles of its callback.
 #[derive(Clone, Copy)]
 pub(crate) struct DrawnObject {
     /// The thread: a virtual one, where such a one runs.
@@ -186,7 +186,7 @@ unsafe fn take(recording: &AgentRecording, jvmti: &mut JvmtiEnv, jni: Jni, drawn
 /// The number of the thread that allocates, and of its sample. Its definition is in the queue before.
 ///
 /// # Safety
-/// In the live phase, on a thread of the VM, of which `thread` is the handle.
+/// Call it in the live phase, on the thread of the VM with the handle `thread`.
 unsafe fn numbered(
     recording: &AgentRecording,
     jvmti: &mut JvmtiEnv,
@@ -256,7 +256,7 @@ unsafe fn thread_name(jvmti: &mut JvmtiEnv, jni: Jni) -> String {
     }
 }
 
-/// Who loaded a class, and the handle of that loader, null where it is the VM itself or not known.
+/// The loader of a class, and its handle, null if that is the VM itself or unknown.
 ///
 /// # Safety
 /// `class` is a handle that this thread may use, in the live phase.

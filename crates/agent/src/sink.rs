@@ -1,4 +1,4 @@
-//! Events as rows of the trace: names become numbers of the string table, rows wait until they are worth a chunk.
+//! Conversion of events to rows of the trace: names become numbers of the string table, rows wait until they fill a chunk.
 
 use crate::event::{AgentEvent, Definition, SampleFacts};
 use crate::names;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Rows that wait at most; then they are written whatever the time.
+/// Most waiting rows; then they are written at any time.
 const MOST_WAITING: usize = 20_000;
 
 pub(crate) struct Sink {
@@ -133,7 +133,7 @@ impl Sink {
         self.counts.extend(rows);
     }
 
-    /// So many of what chunks of this kind hold are missing.
+    /// Reports `count` missing rows of chunks of this kind.
     pub(crate) fn loss(&mut self, time: u64, what: ChunkKind, reason: LossReason, count: u64) {
         if count > 0 {
             if what == ChunkKind::SAMPLES {
@@ -152,7 +152,7 @@ impl Sink {
         self.samples.len() + self.deaths.len() + self.frames.len() + self.methods.len() > MOST_WAITING
     }
 
-    /// Writes what waits: names first.
+    /// Writes waiting rows, names first.
     pub(crate) fn flush(&mut self) -> WireResult<()> {
         let Sink { writer, .. } = self;
         writer.write(&self.strings)?;
@@ -180,7 +180,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Writes what waits, and the end.
+    /// Writes waiting rows, and the end.
     pub(crate) fn finish(mut self, reason: &str) -> WireResult<()> {
         self.flush()?;
         self.writer.finish(reason)

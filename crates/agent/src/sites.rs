@@ -1,13 +1,12 @@
-//! Stacks as a tree of calls, each with a number. Names are asked for when a method is new, while its class is on the stack
-//! and so cannot be unloaded: afterwards its id may not be used.
+//! Stacks as a tree of calls, each with a number. The name of a new method is read while its class is on the stack and so cannot be
+//! unloaded; later its id may be invalid.
 //!
-//! A stack that was seen before is found by one hash over all of it. Programs that load the same classes again and again have ever
-//! new ids for the same methods: a method is what its names and lines are, and what is known by id is a cache that is emptied
-//! when it is full. Bounded: when there is no room for further names and calls, stacks that are new have the number 0, "not
-//! known", and are counted.
+//! One hash over a whole stack finds a known one. Programs that load the same classes again and again have ever new ids for the same
+//! methods. So a method is identified by its names and lines, and the map by id is a cache that is emptied when it is full. Bounded:
+//! without room for further names and calls, new stacks have the number 0, "not known", and are counted.
 //!
-//! Classes of one name are told apart by their loaders, as long as these are few: programs that load the same classes again and again
-//! have ever new ones.
+//! Classes of one name are kept apart by their loaders, as long as these are few: programs that load the same classes again and again have
+//! ever new ones.
 
 use crate::event::{Definition, MethodFacts};
 use crate::names::source_name;
@@ -21,7 +20,7 @@ pub(crate) struct RawFrame {
     pub(crate) location: i64,
 }
 
-/// A multiplicative hash of whole words. Keys are the VM's addresses, which nobody outside chooses.
+/// A multiplicative hash of whole words. Keys are the VM's addresses, which no attacker chooses.
 #[derive(Default)]
 pub(crate) struct WordHasher(u64);
 
@@ -48,22 +47,22 @@ impl Hasher for WordHasher {
 
 type ByWords = BuildHasherDefault<WordHasher>;
 
-/// What the tables may take, bytes: names and calls three quarters of it, what is known by the VM's ids the rest.
+/// Most bytes of the tables: names and calls take three quarters of it, the caches by the VM's ids the rest.
 const MOST_BYTES: usize = 32 << 20;
 /// Stands for the callers of a stack that were not recorded: no number of a call.
 const CUT: u32 = u32::MAX;
-/// What an entry of the tables takes, about.
+/// Typical bytes of an entry of the tables.
 const STACK_BYTES: usize = 32;
 const NODE_BYTES: usize = 40;
 const METHOD_BYTES: usize = 64;
 
-/// So many loaders are told apart, and so many classes of one name.
+/// Most loaders to keep apart, and most classes of one name.
 const MOST_LOADERS: usize = 256;
 const MOST_OF_ONE_NAME: usize = 8;
-/// What is said of the loader of a class where it is not known, or there are too many.
+/// The name for the loader of a class if it is unknown, or there are too many.
 const UNKNOWN_LOADER: &str = "(unknown loader)";
 
-/// Who loaded a class.
+/// The identity of a class's loader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LoaderKey {
     /// The VM itself.
@@ -79,20 +78,20 @@ pub(crate) struct StackTable {
     seed: u64,
     stacks: HashMap<u64, u32, ByWords>,
     nodes: HashMap<(u32, u32, i32), u32, ByWords>,
-    /// By the VM's id; 0 for a method that found no room.
+    /// By the VM's id; 0 for a method without room.
     methods: HashMap<usize, u32, ByWords>,
-    /// By a hash over all that is known of it.
+    /// By a hash over all its facts.
     named: HashMap<u64, u32>,
     names: RandomState,
     classes: HashMap<String, Vec<(LoaderKey, u32)>>,
     /// Numbers of classes.
     class_count: u32,
-    /// What loaders are called, by their hashes; and how many have a class.
+    /// Names of loaders, by their hashes; and the number of those with a class.
     loaders: HashMap<i32, String>,
     loader_classes: HashMap<String, u32>,
-    /// Of names and calls.
+    /// Bytes of names and calls.
     bytes: usize,
-    /// Of what is known by the VM's ids.
+    /// Bytes of the caches by the VM's ids.
     cached: usize,
     most: usize,
     /// Stacks and classes that found no room.
@@ -183,7 +182,7 @@ impl StackTable {
         loader
     }
 
-    /// The number of a stack (innermost frame first), and the definitions of what is new in it. One that `is_cut` has further callers.
+    /// The number of a stack (innermost frame first), and the definitions of its new parts. A stack that `is_cut` has further callers.
     pub(crate) fn stack(
         &mut self,
         frames: &[RawFrame],
@@ -259,7 +258,7 @@ impl StackTable {
         Some(id).filter(|id| *id != 0)
     }
 
-    /// The number of a method by what is known of it; 0 when there is no room.
+    /// The number of a method by its facts; 0 without room.
     fn name(&mut self, facts: MethodFacts, new: &mut Vec<Definition>) -> u32 {
         let key = self.names.hash_one(&facts);
         if let Some(&id) = self.named.get(&key) {
@@ -284,7 +283,7 @@ impl StackTable {
         fits
     }
 
-    /// Makes room in what is known by the VM's ids: all of it goes, and comes again where it is still needed.
+    /// Empties the caches by the VM's ids, which fill again as needed.
     fn make_way(&mut self, bytes: usize) {
         if self.cached + bytes > self.most / 4 {
             self.methods = HashMap::default();
@@ -354,7 +353,7 @@ mod tests {
         assert_ne!(first, 0);
     }
 
-    /// A stack that has further callers is none that begins there, whatever its calls are.
+    /// A stack with further callers differs from one that begins there, even with the same calls.
     #[test]
     fn stacks_that_are_cut_say_so() {
         let mut table = StackTable::new();
@@ -369,7 +368,7 @@ mod tests {
         assert_eq!(table.stack(&frames, true, facts, &mut new), cut);
     }
 
-    /// Two loaders have a class of one name each; a third class is the VM's; of what the VM counts by name nobody knows whose it is.
+    /// Two loaders have a class of one name each; a third class is the VM's. For classes counted by name the loader is unknown.
     #[test]
     fn classes_of_one_name_are_told_apart_by_their_loaders() {
         let mut table = StackTable::new();
@@ -394,7 +393,7 @@ mod tests {
         assert_eq!(class("Lapp/A;", loader(9), ""), (5, vec![]));
     }
 
-    /// Ever new loaders of the same classes fill no table: the first few are told apart, and the others are one.
+    /// Ever new loaders of the same classes fill no table: the first few are kept apart, and the others are one.
     #[test]
     fn ever_new_loaders_are_one() {
         let mut table = StackTable::within(1_000_000);

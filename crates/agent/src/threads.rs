@@ -1,18 +1,18 @@
-//! The numbers of the program's threads, by their names.
+//! Numbering of the program's threads, by name.
 //!
-//! A platform thread has a number of its own, and another one when its name changes. Virtual threads come in millions and hardly
-//! ever have a name: those of one name share a number, those without one another. Bounded: what is named when there is no room for
-//! further names is one thread, which says so, and is counted.
+//! A platform thread has a number of its own, and another one when its name changes. Virtual threads come in millions and hardly ever have
+//! a name: those of one name share a number, those without one another. Bounded: without room for further names, new threads become one
+//! thread with a name for that, and are counted.
 
 use crate::event::Definition;
 use std::collections::HashMap;
 
-/// What names may take, bytes, with their entries here and in the table of texts.
+/// Most bytes of names, with their entries here and in the table of texts.
 const MOST_BYTES: usize = 2 << 20;
 const ENTRY_BYTES: usize = 64;
 /// Name of the virtual threads that have none.
 pub(crate) const VIRTUAL: &str = "virtual threads";
-/// Name of those for whose names there was no room.
+/// The name for all threads whose names had no room.
 pub(crate) const OTHERS: &str = "other threads (too many names)";
 
 /// A thread of the trace, and the number of its next sample where many threads of the program are it.
@@ -61,7 +61,7 @@ impl ThreadTable {
         self.sample_of(if fits { name } else { OTHERS }, new)
     }
 
-    /// The next sample of the threads for whose names there is no room.
+    /// The next sample of the threads whose names had no room.
     pub(crate) fn other_sample(&mut self, new: &mut Vec<Definition>) -> NumberedThread {
         self.sample_of(OTHERS, new)
     }

@@ -1,6 +1,6 @@
-//! Numbers of options, as programs write them and as people do on the command line: `500000000` and `500MB`.
+//! Numbers with units in options, written by programs (`500000000`) or by people (`500MB`).
 
-/// What a number counts.
+/// The quantity of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OptionUnit {
     /// Nothing that has a name.
@@ -9,11 +9,11 @@ pub(crate) enum OptionUnit {
     Millis,
     /// A share of a core, in millionths.
     Core,
-    /// A share of the time, as so many times what it is a share of.
+    /// A share of the time, as a multiple of its base.
     Time,
 }
 
-/// Bytes, by what stands behind a number of them, in letters of any size.
+/// Units of bytes, in any case.
 const SIZES: [(&str, f64); 12] = [
     ("b", 1.0),
     ("k", 1e3),
@@ -28,7 +28,7 @@ const SIZES: [(&str, f64); 12] = [
     ("gib", 1_073_741_824.0),
     ("tib", 1_099_511_627_776.0),
 ];
-/// Milliseconds, by what stands behind a number of them.
+/// Units of time, in milliseconds.
 const TIMES: [(&str, f64); 5] = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("min", 60e3), ("h", 3600e3)];
 
 impl OptionUnit {

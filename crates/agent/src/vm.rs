@@ -80,7 +80,7 @@ impl Jni {
     }
 
     /// # Safety
-    /// As [`Jni::is_dead`]; it is forgotten now.
+    /// As [`Jni::is_dead`]; also frees the weak reference.
     pub(crate) unsafe fn forget(self, weak: Weak) {
         // SAFETY: see above.
         unsafe { ((**self.0).v1_2.DeleteWeakGlobalRef)(self.0, weak as jobject) }
@@ -97,7 +97,7 @@ impl Jni {
     }
 
     /// # Safety
-    /// `global` was made by [`Jni::keep`] and is not let go of yet.
+    /// `global` was made by [`Jni::keep`] and is not released yet.
     pub(crate) unsafe fn release(self, global: jobject) {
         // SAFETY: see above.
         unsafe { ((**self.0).v1_1.DeleteGlobalRef)(self.0, global) }
@@ -172,8 +172,8 @@ impl Jni {
         made
     }
 
-    /// Tells the VM that the local references there are by now are meant: a list of objects makes one for each, and where the VM
-    /// checks its callers (`-Xcheck:jni`) it says so of more than a frame began with.
+    /// Declares the present number of local references to the VM: a list of objects creates one for each. With `-Xcheck:jni` the VM
+    /// otherwise warns about more than a frame began with.
     ///
     /// # Safety
     /// This thread is one of ours, and attached.
@@ -194,7 +194,8 @@ impl Jni {
         unsafe { ((**self.0).v1_2.PopLocalFrame)(self.0, std::ptr::null_mut()) };
     }
 
-    /// Whether a Java exception was pending, which is gone then. Where one can only be our doing: what the program has thrown is not ours.
+    /// True if a Java exception was pending, and clears it. Call it only where the exception can only be ours: the program's exceptions
+    /// must stay.
     fn threw(self) -> bool {
         // SAFETY: the environment is that of this thread.
         unsafe {
@@ -210,7 +211,7 @@ impl Jni {
     /// 0.12 s for a million objects where nothing else runs. For threads of ours.
     ///
     /// # Errors
-    /// What the VM lacks, or that it could not write.
+    /// The error is the missing function, or a failure to write.
     pub(crate) fn dump_heap(self, file: &str) -> Result<(), &'static str> {
         let file = CString::new(file).map_err(|_| "the path has a zero byte")?;
         // SAFETY: calls of JNI by its rules, on an attached thread of ours, with handles of this very frame, which
@@ -225,10 +226,10 @@ impl Jni {
         }
     }
 
-    /// Has the VM load and look up what dumps need, so that [`Jni::dump_heap`] is quick. For threads of ours.
+    /// Has the VM load and look up the classes for dumps, so that [`Jni::dump_heap`] is quick. For the recorder's threads.
     ///
     /// # Errors
-    /// What the VM lacks.
+    /// The error is the missing function.
     pub(crate) fn prepare_dump(self) -> Result<(), &'static str> {
         // SAFETY: as in `dump_heap`.
         unsafe {
@@ -285,11 +286,11 @@ impl Jni {
         }
     }
 
-    /// What a diagnostic command of the VM prints, one of those of `jcmd`. The text comes by way of the program's heap. For threads of
-    /// ours.
+    /// The output of a diagnostic command of the VM, one of those of `jcmd`. The text passes through the program's heap. For the recorder's
+    /// threads.
     ///
     /// # Errors
-    /// What the VM lacks, or that it could not.
+    /// The error is the missing function, or a failure.
     pub(crate) fn diagnose(self, command: &CStr) -> Result<String, &'static str> {
         // SAFETY: as in `dump_heap`.
         unsafe {
@@ -343,8 +344,7 @@ impl Jni {
         }
     }
 
-    /// Bytes that the program's heap has free, those included by which it may grow; `None` where the VM does not say. For threads of
-    /// ours.
+    /// Free bytes of the program's heap, including the room to grow; `None` if the VM does not say. For the recorder's threads.
     pub(crate) fn free_heap(self) -> Option<u64> {
         self.heap().map(|(_, free)| free)
     }

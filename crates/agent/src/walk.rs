@@ -1,13 +1,13 @@
-//! Walks: when the VM is asked for a dump, and how the followed samples stand in it.
+//! Walks: the schedule of dumps, and the places of the followed samples in them.
 //!
-//! A dump stops the program, so it is asked for right after a collection (there is little garbage then), when somebody waits
-//! for it, the last one has been taken, the disk has room, and the program has run for long enough since the last: so many times
-//! as long as it stood still. Weak references become global ones for the time of the dump: dumps list those with their
-//! handles, and so tell where each followed sample is.
+//! A dump stops the program. So it is asked for right after a collection (there is little garbage then), if a process waits for it, the
+//! last dump was collected, and the disk has room. The program must also have run since the last one for a multiple of the time it stood
+//! still. Weak references become global ones for the time of the dump: dumps list those with their handles, and so contain the place of
+//! each followed sample.
 
-use crate::folder::{RecorderLock, WalkNote, WalkNumber};
+use crate::folder::{RecorderLock, WalkNote, WalkNumber, has_dumps};
 use crate::identity::{HeldObjects, NumberedObjects};
-use crate::live::Followed;
+use crate::live_samples::Followed;
 use crate::place::DumpPlace;
 use crate::recording::AgentRecording;
 use crate::vm::Jni;
@@ -20,8 +20,8 @@ pub(crate) const FIRST: u64 = 1_000_000_000;
 const SLOW: u64 = 150 << 20;
 /// The first walk is put off where it might take longer than this, nanoseconds.
 const AT_ONCE: u64 = 3_000_000_000;
-/// A dump has 25 bytes of each object besides its fields, and references of 8: of small objects it is 2 to 2.2 times as large as the heap. So
-/// many bytes of a dump for so many of a heap.
+/// Bytes of a dump, for bytes of a heap. A dump has 25 bytes of each object besides its fields, and references of 8: of small objects it is
+/// 2 to 2.2 times as large as the heap.
 const DUMP_OF_HEAP: (u64, u64) = (9, 4);
 /// Since this version the VM writes dumps in pieces, which it puts together one after the other: a piece goes when it has been copied. With
 /// few threads one has nearly all of the heap.
@@ -29,32 +29,32 @@ const FIRST_WITH_PIECES: u32 = 22;
 const COPIES: u64 = 2;
 /// Bytes that stay free besides.
 const ROOM_TO_SPARE: u64 = 64 << 20;
-/// What is taken for the size of a heap that nobody tells.
+/// Assumed size of a heap whose size is unknown.
 const UNKNOWN_HEAP: u64 = 512 << 20;
-/// A walk takes so many times as long as a class histogram of the same heap, or less.
+/// A walk takes at most this many times as long as a class histogram of the same heap.
 const HISTOGRAMS: u64 = 8;
-/// How often samples that have been made meanwhile are held before the dump, as long as there are more than so many.
+/// Rounds of holding new samples before the dump, as long as each round finds many.
 const ROUNDS: u32 = 8;
 const FEW: usize = 4;
-/// How often the VM may fail to write a dump before nobody asks any more.
+/// Failures of the VM after which dumps end.
 const MOST_FAILURES: u32 = 3;
 
 /// When the next walk may be.
 pub(crate) struct WalkSchedule {
     /// The least time between two, nanoseconds; 0 for none at all.
     every: u64,
-    /// So many times as long as a walk stopped the program it runs before the next.
+    /// The program runs this many times as long as a walk stopped it before the next.
     duty: u64,
     next: u64,
     /// Until then the program has run for as long as all that stopped it asks for.
     rest_until: u64,
-    /// The first walk, where there was none before that tells how long one takes: none while nobody has asked.
+    /// The first walk, when none before it shows how long one takes; none until it is wanted.
     first: Option<FirstWalk>,
     failures: u32,
     pub(crate) walks: u64,
     /// Walks that were left out because the disk was too full.
     pub(crate) no_room: u64,
-    /// Walks at the end that were left out because nobody would have waited for them.
+    /// Walks at the end that were left out for lack of time.
     pub(crate) no_time: u64,
     /// Nanoseconds that the program stood still for walks and the collections before them, and for the last walk.
     pub(crate) pauses: u64,
@@ -62,7 +62,7 @@ pub(crate) struct WalkSchedule {
     /// Bytes of the heap that the last walk was of, where that is known, and of its dump.
     last_heap: u64,
     last_dump: u64,
-    /// How often what a dump holds is on the disk before it is whole.
+    /// Copies of a dump's content on the disk before the dump is whole.
     copies: u64,
 }
 
@@ -104,8 +104,8 @@ impl WalkSchedule {
         }
     }
 
-    /// Bytes that the disk must have free for a dump of a heap of so many: as much as of the last one or, where there was none, what
-    /// dumps of small objects take; and something to spare, as the program goes on meanwhile.
+    /// Free bytes that the disk needs for a dump of a heap of `heap` bytes. It takes the ratio of the last dump or, without one, that of
+    /// small objects; plus a margin, as the program goes on meanwhile.
     pub(crate) fn room_needed(&self, heap: u64) -> u64 {
         let (dump, of) = match (self.last_dump, self.last_heap) {
             (0, _) | (_, 0) => DUMP_OF_HEAP,
@@ -116,7 +116,7 @@ impl WalkSchedule {
         self.copies.saturating_mul(dump).saturating_add(ROOM_TO_SPARE)
     }
 
-    /// Whether a walk is due: right after a collection; or when there was none for as long again.
+    /// True if a walk is due: right after a collection, or when there was none for as long again.
     pub(crate) fn is_due(&self, now: u64, after_collection: bool) -> bool {
         let is_time = now >= self.next && after_collection || now >= self.next.saturating_add(self.every);
         self.every > 0 && is_time && now >= self.rest_until
@@ -127,8 +127,8 @@ impl WalkSchedule {
         self.every > 0 && self.walks == 0 && self.no_room == 0 && self.failures == 0 && self.put_off().is_none()
     }
 
-    /// Whether the first, which would be now, has to wait: where a walk of the heap might take long, the program runs for so long
-    /// before it as the others leave behind them. Of a heap that is not known nobody knows that.
+    /// True if the first walk, which would be now, has to wait. If it might take long, the program first runs for as long as it would after
+    /// the walk. The same holds if the size of the heap is unknown.
     pub(crate) fn puts_off_first(&mut self, now: u64, heap: Option<u64>) -> bool {
         if self.walks > 0 {
             return false;
@@ -153,19 +153,19 @@ impl WalkSchedule {
         self.first.filter(|first| self.every > 0 && self.walks == 0 && first.not_before > 0)
     }
 
-    /// Whether there may be one at the end: the first, or one for which there is time.
+    /// True if there may be one at the end: the first, or one for which there is time.
     pub(crate) fn may_be_last(&self, now: u64) -> bool {
         self.every > 0 && (self.walks == 0 || now >= self.rest_until)
     }
 
-    /// Whether there are enough to see what grows. Where a program ends, it has cleared up: another one would show what it has thrown
-    /// away then, as if nothing had ever stayed.
+    /// True if there are enough walks to see growth. A program that ends has cleared up: a last walk would show that, as if nothing had
+    /// ever stayed.
     pub(crate) fn is_enough(&self) -> bool {
         self.walks >= 2
     }
 
-    /// How long a walk over a heap of so many bytes takes, nanoseconds: for each byte as long as the last one, or as on a slow machine
-    /// where there was none.
+    /// Expected duration of a walk over a heap of so many bytes, nanoseconds: for each byte as long as the last one, or as on a slow
+    /// machine without one.
     pub(crate) fn takes(&self, heap: u64) -> u64 {
         let (nanos, bytes) = match (self.last_pause, self.last_heap) {
             (0, _) | (_, 0) => (1_000_000_000, SLOW),
@@ -215,7 +215,7 @@ impl WalkSchedule {
         })
     }
 
-    /// The same, as an outcome. What Java lacks it will not get.
+    /// The same, as an outcome. A function that Java lacks now it lacks for good.
     fn give_up(&mut self, now: u64, why: &str) -> WalkOutcome {
         match self.failed(now, why, why.starts_with("this Java")) {
             Some(why) => WalkOutcome::Never(why),
@@ -227,7 +227,7 @@ impl WalkSchedule {
 /// A walk whose dump is there.
 pub(crate) struct DumpedWalk {
     pub(crate) note: WalkNote,
-    /// Bytes of the heap that were in use; 0 where that is not known.
+    /// Bytes of the heap in use; 0 if unknown.
     pub(crate) heap: u64,
     /// Bytes of the dump.
     dump: u64,
@@ -236,16 +236,16 @@ pub(crate) struct DumpedWalk {
     pub(crate) stood_still: u64,
 }
 
-/// What became of a walk.
+/// The outcome of a walk.
 pub(crate) enum WalkOutcome {
-    /// The dump is there; to be told by [`tell`].
+    /// The dump is there, to be reported by [`tell`].
     Done(DumpedWalk),
     Told,
-    /// Not now: nobody waits for it, the last one is still there, or the VM could not.
+    /// Not now: no process waits for it, the last one is still there, or the VM could not.
     NotNow,
     /// The disk has fewer bytes than it might take: both.
     NoRoom(u64, u64),
-    /// And never again, with the reason.
+    /// No walk will follow, with the reason.
     Never(String),
 }
 
@@ -254,7 +254,7 @@ struct HeldSamples<'a> {
     recording: &'a AgentRecording,
     jni: Jni,
     held: Vec<(u64, jobject)>,
-    /// What was taken out, to be put back.
+    /// The samples taken out, to be put back.
     taken: Vec<Vec<Followed>>,
 }
 
@@ -293,7 +293,7 @@ impl<'a> HeldSamples<'a> {
         std::mem::take(&mut self.held).into_iter().map(link).collect()
     }
 
-    /// Holds all there are. Holding many takes its time, in which others are made, and holding those takes less.
+    /// Holds all samples. Holding many takes time, in which new ones are taken; holding those takes less.
     fn hold_all(&mut self) {
         for _ in 0..ROUNDS {
             if self.hold_new() <= FEW {
@@ -316,7 +316,7 @@ impl Drop for HeldSamples<'_> {
     }
 }
 
-/// Walks the heap. `collections` have ended before. What is noted of it is still to be told to who waits for it.
+/// Walks the heap. `collections` have ended before. The caller reports the note to the waiting process.
 pub(crate) fn walk(
     recording: &AgentRecording,
     schedule: &mut WalkSchedule,
@@ -384,7 +384,7 @@ pub(crate) fn walk(
     }
 }
 
-/// Tells who waits for a walk that it is there, when the samples in it are in the trace.
+/// Reports a walk to the waiting process, when the samples in it are in the trace.
 pub(crate) fn tell(folder: &Path, schedule: &mut WalkSchedule, walk: &DumpedWalk) -> WalkOutcome {
     let note = &walk.note;
     match note.write(folder) {
@@ -400,7 +400,7 @@ pub(crate) fn tell(folder: &Path, schedule: &mut WalkSchedule, walk: &DumpedWalk
     }
 }
 
-/// By when the program stood still for a dump: the VM writes the time into it then, in milliseconds.
+/// The moment at which the program stood still for a dump, in milliseconds: the VM writes it into the dump.
 fn when_it_stood_still(recording: &AgentRecording, dump: &Path) -> Option<u64> {
     let mut head = [0; HEAD];
     std::io::Read::read_exact(&mut std::fs::File::open(dump).ok()?, &mut head).ok()?;
@@ -410,7 +410,7 @@ fn when_it_stood_still(recording: &AgentRecording, dump: &Path) -> Option<u64> {
     recording.now().checked_sub(ago)
 }
 
-/// Bytes at the beginning of a dump: what it is, how long ids are, when it was written.
+/// Bytes at the beginning of a dump: magic, size of ids, time.
 const HEAD: usize = MAGIC.len() + 4 + 8;
 const MAGIC: &[u8] = b"JAVA PROFILE 1.0.2\0";
 
@@ -420,27 +420,15 @@ fn dumped_at(head: &[u8; HEAD]) -> Option<u64> {
     Some(u64::from_be_bytes(time.try_into().ok()?)).filter(|millis| *millis > 0)
 }
 
-/// A dump holds what the program holds: none stays behind.
+/// Removes a dump, since it holds the program's data.
 fn forget_dump(folder: &Path, number: u64) {
     let _ = std::fs::remove_file(WalkNote::dump(folder, number));
     let _ = std::fs::remove_file(WalkNote::numbers(folder, number));
 }
 
-/// Removes dumps that nobody will take any more.
-pub(crate) fn remove_leftovers(folder: &Path) {
-    for entry in std::fs::read_dir(folder.join(crate::folder::WALKS)).into_iter().flatten().flatten() {
-        let _ = std::fs::remove_file(entry.path());
-    }
-}
-
-/// Whether somebody waits for a walk, and the last one has been taken.
+/// True if a process waits for a walk, and has collected the last one.
 pub(crate) fn can_walk(folder: &Path) -> bool {
-    RecorderLock::is_held(folder) && !is_occupied(folder)
-}
-
-/// Whether the last walk is still there.
-fn is_occupied(folder: &Path) -> bool {
-    std::fs::read_dir(folder.join(crate::folder::WALKS)).is_ok_and(|mut entries| entries.next().is_some())
+    RecorderLock::is_held(folder) && !has_dumps(folder)
 }
 
 fn free_space(folder: &Path) -> Option<u64> {

@@ -1,18 +1,19 @@
-//! From heap states to groups, from groups to trees over time, and what can be read off them.
+//! The analysis engine: groups heap states, builds trees over time, and answers questions about them.
 //!
 //! | module | from | to |
 //! |---|---|---|
 //! | [`group`] | a heap state and a list of classifiers | a memory tree: groups of objects, nested |
-//! | [`ownership`] | a heap state | who owns what, by names; where heaps grow; paths to roots |
-//! | [`timeline`] | memory trees over time | one tree with a value per node and time; reference maps; JSON |
-//! | [`inspection`] | a heap state | its objects one by one: lists, pages, what a set reaches and retains, trees to unfold |
-//! | [`analyses`] | a source | what grows most, what keeps it alive, what was collected: tables |
-//! | [`object_graph`] | sets of objects | boxes and arrows: who refers to what, up to the roots |
-//! | [`run`] | a source | its collections and memory, as charts ask for them |
+//! | [`ownership`] | a heap state | owners by name, places that grow, paths to roots |
+//! | [`timeline`] | memory trees over time | one tree with a value per node and time, reference maps, JSON |
+//! | [`inspection`] | a heap state | its objects one by one: lists, pages, closures of sets, trees to unfold |
+//! | [`analyses`] | a source | tables: growth, keepers, collections and more |
+//! | [`object_graph`] | sets of objects | boxes and arrows: the references between them, up to the roots |
+//! | [`structures`] | a heap state | its data structures, and their numbers of elements |
+//! | [`run`] | a source | its collections and memory, for charts |
 //! | [`table`] | a timeline | its nodes as rows: sorted, filtered, opened and closed |
-//! | [`lives`] | what came and went at every collection | what died, how old, what was promoted |
-//! | [`trends`] | a timeline | series for charts, with what is left over, at any level of detail |
-//! | [`windows`] | numbers by time | windows that are suspicious: leaks, GC overhead, churn |
+//! | [`lives`] | births and deaths at every collection | dead objects, ages, promotions |
+//! | [`trends`] | a timeline | series for charts, the rest as one, at any level of detail |
+//! | [`windows`] | numbers by time | suspicious windows: leaks, GC overhead, churn |
 //! | [`tabular`] | rows of typed cells | text, JSON, CSV |
 //!
 //! Nothing here knows geometry or pictures.
@@ -40,10 +41,13 @@ pub mod group;
 pub mod inspection;
 pub mod lives;
 pub mod object_graph;
+mod opening;
 pub mod ownership;
 pub mod run;
+pub mod structures;
 pub mod table;
 pub mod tabular;
 pub mod timeline;
 pub mod trends;
+mod units;
 pub mod windows;

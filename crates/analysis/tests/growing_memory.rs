@@ -1,12 +1,19 @@
-//! What trees that come live say that they take is what they take at most, with the copy that is being finished and the
-//! timelines that are there meanwhile: held against what is really allocated.
+//! Live trees allocate at most the memory that they claim, with the copy in progress and the existing timelines. Held
+//! against real allocations.
 
-use memory_city_analysis::timeline::json::{Grant, GrowingTrees, JsonSource};
+use memory_city_analysis::timeline::json::{Collector, Grant, GrowingTrees, JsonSource};
+use memory_city_heap::input::Input;
+use memory_city_heap::memory::set_memory_budget;
 use memory_city_heap::progress::Progress;
 use peak_alloc::PeakAlloc;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
+
+/// Tests do not measure allocations of each other.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// Grants everything, and knows how much.
 #[derive(Default)]
@@ -57,6 +64,7 @@ const LEAF: &str = "\"objects\":1,\"bytes\":1";
 
 #[test]
 fn what_is_counted_is_what_is_allocated() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let long = "x".repeat(3000);
     let no = |_: usize| None;
     let label = |n| format!("{{\"label\":\"{n}{long}\",\"tree\":{{{LEAF}}}}}");
@@ -99,5 +107,96 @@ fn what_is_counted_is_what_is_allocated() {
         assert!(counted + (1 << 16) >= *allocated, "{what}: {allocated} bytes were allocated, {counted} counted");
         let factor = *counted as f64 / *allocated as f64;
         assert!(factor <= *most, "{what}: {factor:.2} times as much was counted as was allocated");
+    }
+}
+
+/// Reads a file of memory trees. Returns what was allocated at most, the file included, and whether it was read.
+fn of_file(text: String) -> (u64, Result<usize, String>) {
+    let before = ALLOCATED.current_usage() - text.capacity();
+    ALLOCATED.reset_peak_usage();
+    let input = Input::from_bytes(Path::new("trees.jsonl"), text.into_bytes());
+    let mut collector = Collector::default();
+    let read = collector.add_input(&input, &Progress::new()).and_then(|()| {
+        drop(input);
+        collector.finish(&Progress::new())
+    });
+    let read = read.map(|source| source.timeline.times()).map_err(|error| error.to_string());
+    ((ALLOCATED.peak_usage() - before) as u64, read)
+}
+
+/// A few bytes of a file may ask for much memory: with more and more of them comes an error, before the budget is spent.
+#[test]
+fn files_take_no_more_than_the_budget() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    const BUDGET: u64 = 16 << 20;
+    set_memory_budget(BUDGET);
+    let head = "\"format\":\"memory-city\",\"version\":1";
+    let tiny =
+        |n: usize| format!("{{{head},\"tree\":{{\"bytes\":1}}}}\n") + "{\"tree\":{\"bytes\":1}}\n".repeat(n).as_str();
+    let labels = |n: usize| {
+        let time = |i: usize| format!("{{{head},\"label\":\"{i} {}\",\"tree\":{{\"bytes\":1}}}}\n", "x".repeat(200));
+        (0..n / 4).map(time).collect::<String>()
+    };
+    let wide = |n: usize| {
+        let children = vec!["{\"name\":\"\",\"bytes\":1}"; n].join(",");
+        format!("{{{head},\"tree\":{{\"children\":[{children}]}}}}")
+    };
+    let names = |n: usize| {
+        let children: Vec<String> =
+            (0..n).map(|i| format!("{{\"name\":\"{i}\",\"role\":\"{i}\",\"bytes\":1}}")).collect();
+        format!("{{{head},\"tree\":{{\"children\":[{}]}}}}", children.join(","))
+    };
+    let keys = |n: usize| {
+        let pairs: Vec<String> = (0..n).map(|i| format!("\"{i}\":{{\"Heap\":1}}")).collect();
+        format!("{{{head},\"tree\":{{\"bytes\":1}},\"points-to\":{{{}}}}}", pairs.join(","))
+    };
+    let pairs = |n: usize| {
+        let times = format!(
+            "{{\"tree\":{{\"bytes\":1}},\"points-to\":{{\"Heap\":{{{}}}}}}}",
+            vec!["\"Heap\":1"; n / 8].join(",")
+        );
+        format!("{{{head},\"times\":[{}]}}", vec![times; 8].join(","))
+    };
+    let roles = |n: usize| {
+        let roles = vec!["\"\""; n].join(",");
+        format!("{{{head},\"nested-roles\":[{roles}],\"tree\":{{\"bytes\":1}}}}")
+    };
+    let escaped = |n: usize| {
+        let children = vec!["{\"name\":\"\\u0041\",\"bytes\":1}"; n].join(",");
+        format!("{{{head},\"tree\":{{\"children\":[{children}]}}}}")
+    };
+    let table: [(&str, &dyn Fn(usize) -> String); 8] = [
+        ("tiny times", &tiny),
+        ("labels", &labels),
+        ("one name", &wide),
+        ("names and roles", &names),
+        ("keys of maps", &keys),
+        ("pairs", &pairs),
+        ("nested roles", &roles),
+        ("names with escapes", &escaped),
+    ];
+    for (what, text) in table {
+        let mut refused = false;
+        for n in [1_000, 4_000, 8_000, 12_000, 16_000, 24_000, 32_000, 64_000, 128_000, 500_000, 1_000_000] {
+            let (peak, read) = of_file(text(n));
+            println!(
+                "{what}, {n}: {peak} bytes, {}",
+                read.as_ref().map_or("refused".into(), |times| format!("{times} times"))
+            );
+            assert!(n > 1_000 || read.is_ok(), "{what}: {read:?}");
+            if let Err(error) = read {
+                assert!(
+                    error.contains("trees.jsonl at byte ") && error.contains("more than the 17 MB"),
+                    "{what}: {error}"
+                );
+                refused = true;
+            }
+            let input = text(n).len() as u64;
+            assert!(peak <= BUDGET.max(input) + (1 << 20), "{what}, {n}: {peak} bytes were allocated");
+            if refused {
+                break;
+            }
+        }
+        assert!(refused, "{what}: never too much");
     }
 }

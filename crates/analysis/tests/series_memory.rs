@@ -1,5 +1,5 @@
-//! How much memory reading a dump takes: what is said before holds for dumps of any kind, those whose objects are as small as
-//! can be among them, and several dumps read at once take no more than the budget.
+//! Memory of reading a dump: the estimate holds for dumps of any kind, even of the smallest objects. Several dumps read
+//! at once stay within the budget.
 
 use memory_city_analysis::group::{self, GroupOptions};
 use memory_city_analysis::ownership::OwnerTree;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
-/// What the objects of a dump are.
+/// Kind of the objects of a dump.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     /// Each refers to the next.
@@ -57,7 +57,7 @@ fn dump(shape: Shape, id_size: usize, objects: u64) -> Vec<u8> {
     dump.finish()
 }
 
-/// What reading some dumps takes at most, in bytes: one after the other where `budget` says so.
+/// Most bytes for reading some dumps, one after the other if `budget` says so.
 fn taken(series: &dyn HeapSeries, need: MemoryNeed, budget: u64) -> u64 {
     let wanted: Vec<usize> = (0..series.points().len()).collect();
     let before = ALLOCATED.current_usage();

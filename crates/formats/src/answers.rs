@@ -1,25 +1,27 @@
-//! What was computed from a dump, kept in the user's cache beside the indexes of traces: bounded with them, checked by a
-//! checksum, and found again only for the same bytes.
+//! Cache of results computed from a dump, in the user's cache folder beside the indexes of traces. It shares their size limit, checks a
+//! checksum, and finds a result only for the same bytes.
 //!
-//! A dump is known again by its length, when it was changed, and samples of its content. It is not read for that: opening
-//! a series of dumps again costs the samples. What an answer means, and when it is out of date, its key says.
+//! Length, time of change and samples of the content identify a dump. It is not read for that: reopening a series of dumps costs only the
+//! samples. The key gives the meaning of an answer and its version.
 
 use super::index::{self, cache_folder};
+use memory_city_heap::regular;
 use rustc_hash::FxHasher;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::hash::Hasher;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// By what a dump is known again, wherever it lies.
+/// Identity of a dump, wherever it lies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DumpStamp {
     bytes: u64,
     changed: u128,
-    /// Of samples of the content, with two seeds.
+    /// Hashes of samples of the content, with two seeds.
     samples: [u64; 2],
+    /// Which of several states in one file.
+    state: usize,
 }
 
 /// Samples of a dump: its first and last bytes, and others between them at equal distances.
@@ -29,7 +31,7 @@ const SAMPLE: u64 = 4096;
 impl DumpStamp {
     /// The stamp of a file; `None` when it cannot be read.
     pub fn of(path: &Path) -> Option<DumpStamp> {
-        let mut file = File::open(path).ok()?;
+        let mut file = regular::open(path).ok()?;
         let meta = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
         let bytes = meta.len();
         let changed = meta.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos();
@@ -44,14 +46,19 @@ impl DumpStamp {
             (&mut file).take(SAMPLE).read_to_end(&mut sample).ok()?;
             hashers.iter_mut().for_each(|hasher| hasher.write(&sample));
         }
-        Some(DumpStamp { bytes, changed, samples: hashers.map(|hasher| hasher.finish()) })
+        Some(DumpStamp { bytes, changed, samples: hashers.map(|hasher| hasher.finish()), state: 0 })
     }
 }
 
 impl DumpStamp {
+    /// The stamp of one of several states in the file.
+    pub fn of_state(self, state: usize) -> DumpStamp {
+        DumpStamp { state, ..self }
+    }
+
     /// Whether the content is the same, whenever it was written.
     pub fn is_same_content(&self, other: &DumpStamp) -> bool {
-        (self.bytes, self.samples) == (other.bytes, other.samples)
+        (self.bytes, self.samples, self.state) == (other.bytes, other.samples, other.state)
     }
 }
 
@@ -60,12 +67,12 @@ impl DumpStamp {
 pub struct AnswerKey {
     /// The dumps.
     pub dumps: Vec<DumpStamp>,
-    /// What was asked, with everything that the answer depends on beside the dump: settings, and the version of the code.
+    /// The question, with everything beside the dump that the answer depends on: settings, and the version of the code.
     pub question: String,
 }
 
 /// Changes with how answers are written.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 #[derive(Serialize, Deserialize)]
 struct KeptAnswer<K, T> {
@@ -79,19 +86,20 @@ impl AnswerKey {
         let mut hasher = FxHasher::default();
         for dump in &self.dumps {
             hasher.write_u64(dump.bytes);
+            hasher.write_usize(dump.state);
             dump.samples.iter().for_each(|&sample| hasher.write_u64(sample));
         }
         hasher.write(self.question.as_bytes());
         format!("dump-{:016x}.index", hasher.finish())
     }
 
-    /// The answer, if it is in the cache. Whoever asks checks that it makes sense: the file may have been made by anybody.
+    /// The answer, if it is in the cache. The caller checks that it makes sense: the file may come from anybody.
     pub fn kept<T: DeserializeOwned>(&self) -> Option<T> {
         self.kept_in(&cache_folder()?)
     }
 
-    /// Puts an answer into the cache, and lets go of the oldest things there where it is too large. What cannot be written
-    /// is computed again next time.
+    /// Puts an answer into the cache, and removes the oldest entries if it is too large. An answer that cannot be written is computed again
+    /// next time.
     pub fn keep(&self, answer: &impl Serialize) {
         if let Some(cache) = cache_folder() {
             self.keep_in(&cache, answer);
@@ -114,6 +122,7 @@ impl AnswerKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::time::{Duration, SystemTime};
 
     #[test]

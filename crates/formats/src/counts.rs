@@ -1,9 +1,8 @@
-//! What a recorder counts of each class between heap states: objects and bytes, exact, and nothing else (but for counts that were made
-//! of trees, which may be estimates: [`CountBasis`]). These are no heap states:
-//! there are no objects in them, no references, no allocation sites, and what no root reaches may be counted too. So they are
-//! kept apart from heap states, and whoever shows both says which is which.
+//! Class counts over time: objects and bytes of each class between heap states. A recorder's counts are exact; counts derived from trees
+//! may be estimates ([`CountBasis`]). Counts are no heap states: they have no objects, references or allocation sites, and may include
+//! unreachable objects. So they are kept apart from heap states, and a view of both must label them.
 //!
-//! Of a class only changes are kept: of ten thousand classes a few hundred differ from one count to the next.
+//! Only changes are kept: of ten thousand classes a few hundred differ from one count to the next.
 
 use ahash::AHashMap;
 use memory_city_heap::Amount;
@@ -16,23 +15,23 @@ use std::sync::Arc;
 pub struct ClassCounts {
     /// When was counted, ascending.
     pub moments: Vec<CountMoment>,
-    /// What was counted, sorted by class, each once.
+    /// The counts, sorted by class, each once.
     pub classes: Vec<CountCourse>,
-    /// Of what.
+    /// The basis of the counts.
     pub basis: CountBasis,
 }
 
-/// Of what there are counts, and so how exact they are.
+/// The basis of counts, which decides how exact they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CountBasis {
     /// All objects, counted by a VM: exact.
     #[default]
     Objects,
-    /// Trees that somebody else has counted, as exact as these are.
+    /// Trees counted by another program, as exact as these are.
     Trees,
-    /// Trees of what samples estimate to be alive.
+    /// Trees of live objects, estimated from samples.
     Estimates,
-    /// Trees whose groups go by what samples alone tell, such as the thread: of sampled objects only.
+    /// Trees grouped by facts of samples, such as the thread: of sampled objects only.
     Samples,
 }
 
@@ -46,7 +45,7 @@ impl CountBasis {
         }
     }
 
-    /// By the word for it, of a recording that was made of something else or not. Of a word that nobody knows only that it is not exact.
+    /// The basis by its word in a recording, which may be converted from another source. An unknown word is not exact.
     pub(crate) fn of(word: Option<&str>, is_converted: bool) -> CountBasis {
         match word {
             Some("samples") => CountBasis::Samples,
@@ -64,18 +63,18 @@ pub struct CountMoment {
     pub millis: u64,
     /// The last collection before, by its number, where that is known.
     pub gc: Option<u64>,
-    /// Whether what no root reaches is counted too.
+    /// Whether unreachable objects are counted too.
     pub with_garbage: bool,
     /// For how long the program stood still for it, nanoseconds, where that is known.
     pub pause: Option<u64>,
 }
 
-/// What was counted of one class.
+/// The counts of one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountCourse {
     /// The class, in source form; of hidden classes without their address.
     pub class: Arc<str>,
-    /// From which moment on there is how much of it; nothing before the first. Ascending, each different from the one before.
+    /// Changes as (moment, new amount); nothing before the first. Ascending, each different from the one before.
     pub changes: Vec<(u32, Amount)>,
 }
 
@@ -87,8 +86,8 @@ impl CountCourse {
     }
 }
 
-/// A hidden class has a name of its own in each run, with an address: `Shop$$Lambda/0x0123`, and in dumps and samples with `+` or `.`
-/// instead of the slash. What is left without it is the same in all of them.
+/// The name of a hidden class without its address. The address differs from run to run: `Shop$$Lambda/0x0123`, with `+` or `.` instead of
+/// the slash in dumps and samples. The rest is the same in all of them.
 pub fn without_address(class: &str) -> &str {
     let at = ["/0x", "+0x", ".0x"].iter().filter_map(|mark| class.find(mark)).min();
     at.map_or(class, |at| &class[..at])
@@ -96,7 +95,7 @@ pub fn without_address(class: &str) -> &str {
 
 /// Objects and bytes.
 type Counted = (u64, u64);
-/// From which moment on there is how much of a class.
+/// Changes of a class, as (moment, new amount).
 type ClassChanges<'a> = &'a [(u32, Counted)];
 /// The number of a class, and of the stack that allocated where that is counted.
 pub(crate) type ClassPlace = (u32, Option<u32>);
@@ -104,9 +103,9 @@ pub(crate) type ClassPlace = (u32, Option<u32>);
 /// The counts of one stream while it is read, histogram after histogram.
 #[derive(Default)]
 pub(crate) struct StreamCounts {
-    /// Times in nanoseconds since the recording began, with what is known of the moment but its milliseconds.
+    /// Times in nanoseconds since the recording began, with the other facts of the moment.
     moments: Vec<(u64, CountMoment)>,
-    /// From which moment on how much.
+    /// Changes as (moment, new amount).
     changes: AHashMap<ClassPlace, Vec<(u32, Counted)>>,
     /// The last complete one.
     last: AHashMap<ClassPlace, Counted>,
@@ -119,13 +118,13 @@ struct UnfinishedHistogram {
     number: u64,
     time: u64,
     moment: CountMoment,
-    /// As many rows should come; 0 where that is not known.
+    /// Expected rows; 0 if unknown.
     rows: u32,
     found: u64,
     classes: AHashMap<ClassPlace, Counted>,
 }
 
-/// A row of a histogram: its number, its time, what is known of it, how many rows it has, and of which class it counts what.
+/// A row of a histogram: its number, time and facts, its number of rows, and the count of one class.
 pub(crate) struct HistogramPiece {
     pub(crate) number: u64,
     pub(crate) time: u64,
@@ -135,7 +134,7 @@ pub(crate) struct HistogramPiece {
     pub(crate) counted: Amount,
 }
 
-/// What a moment and a change take in memory, about, bytes.
+/// Typical bytes of a moment and of a change in memory.
 const MOMENT_BYTES: u64 = 64;
 const CHANGE_BYTES: u64 = 96;
 
@@ -193,7 +192,7 @@ impl StreamCounts {
         self.changes.keys().filter_map(|(_, stack)| *stack)
     }
 
-    /// How many complete histograms there are.
+    /// The number of complete histograms.
     pub(crate) fn len(&self) -> usize {
         self.moments.len()
     }
@@ -220,10 +219,10 @@ pub(crate) fn without_its_address(name: Arc<str>) -> Arc<str> {
     }
 }
 
-/// When was counted; what, sorted by key, with its changes; and how many histograms are not among them.
+/// Moments, counts with changes sorted by key, and the number of histograms that were left out.
 pub(crate) type JoinedCounts<K> = (Vec<CountMoment>, Vec<(K, Vec<(u32, Amount)>)>, usize);
 
-/// The same by any key that a class and its place have in a stream: what has one key is one.
+/// The same by any key of a class and its place in a stream: equal keys are merged.
 pub(crate) fn joined_by<K: Ord>(
     streams: &BTreeMap<u16, StreamCounts>,
     key: impl Fn(u16, ClassPlace) -> K,
@@ -339,7 +338,7 @@ mod tests {
     }
 
     proptest! {
-        /// Changes say what all rows say, whatever the order of times, and whatever names several classes share.
+        /// Changes are equal to the rows, for any order of times, and names shared by several classes.
         #[test]
         fn changes_are_what_was_counted(
             histograms in prop::collection::vec((0u64..1000, prop::collection::btree_map(0u32..12, 0u64..4, 1..8)), 0..25),

@@ -1,15 +1,15 @@
-//! Formats whose files are heap dumps: each file is one state, and files together are a series in time order.
+//! Formats whose files are heap dumps: each file is one state, and several files are a series in time order.
 
 use super::answers::DumpStamp;
 use super::budget::{MemoryNeed, memory_budget, memory_text};
-use super::kept::KeptStates;
 use super::registry::{FoundFiles, skip};
 use super::series::{DumpFacts, HeapSeries, SnapshotInfo};
+use super::state_cache::StateCache;
 use super::values::{HeapValues, RecordTables};
-use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::{Input, UnpackedSize};
 use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, Profile};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -22,13 +22,42 @@ pub(crate) trait DumpFormat: Send + Sync + 'static {
     /// When it is damaged there, or of a version that is not known.
     fn taken_at(&self, path: &Path, start: &[u8]) -> Result<u64>;
 
+    /// What the runtime of its dumps calls things.
+    fn profile(&self) -> &'static Profile {
+        &Profile::PLAIN
+    }
+
+    /// When each state in a file was taken, in their order: most formats have one in each. As [`DumpFormat::taken_at`].
+    ///
+    /// # Errors
+    /// As there, and when the file cannot be read.
+    fn states(&self, path: &Path, start: &[u8]) -> Result<Vec<u64>> {
+        Ok(vec![self.taken_at(path, start)?])
+    }
+
+    /// Opens one state of a file.
+    ///
+    /// # Errors
+    /// As [`DumpFormat::input`].
+    fn input_of(&self, path: &Path, _state: usize, progress: &Progress) -> Result<Input> {
+        self.input(path, progress)
+    }
+
+    /// Opens a dump.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn input(&self, path: &Path, progress: &Progress) -> Result<Input> {
+        Input::open(path, progress)
+    }
+
     /// Reads a dump.
     ///
     /// # Errors
     /// When it cannot be used, or the work was cancelled.
     fn load(&self, input: &Input, progress: &Progress) -> Result<HeapState>;
 
-    /// As [`DumpFormat::load`], and what is needed to find the values of objects later, where the format has values.
+    /// As [`DumpFormat::load`], with the tables to find the values of objects later, if the format has values.
     ///
     /// # Errors
     /// As [`DumpFormat::load`].
@@ -40,8 +69,7 @@ pub(crate) trait DumpFormat: Send + Sync + 'static {
         Ok((self.load(input, progress)?, None))
     }
 
-    /// How many bytes of memory reading a dump of so many bytes (unpacked) takes at most, beside those bytes; it begins with
-    /// `start`.
+    /// Most bytes of memory for reading a dump of so many bytes (unpacked), beside those bytes; it begins with `start`.
     fn memory(&self, _start: &[u8], bytes: u64, need: MemoryNeed) -> u64 {
         match need {
             MemoryNeed::Graph => bytes.saturating_mul(2),
@@ -67,10 +95,17 @@ pub(crate) fn open<F: DumpFormat>(format: F, found: FoundFiles<'_>) -> Result<Bo
     let mut points = Vec::new();
     let mut unusable = None;
     for file in found.files {
-        match format.taken_at(&file.path, &file.start) {
-            Ok(millis) => {
-                let label = file.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-                points.push(SnapshotInfo { label, millis, path: file.path, gc: None });
+        match format.states(&file.path, &file.start) {
+            Ok(taken) => {
+                let name = file.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+                for (state, &millis) in taken.iter().enumerate() {
+                    let label = match taken.len() {
+                        1 => name.clone(),
+                        all => format!("{name} ({} of {all})", state + 1),
+                    };
+                    let point = SnapshotInfo { label, millis, path: file.path.clone(), gc: None };
+                    points.push((point, name.clone(), state));
+                }
             }
             Err(error) if file.named => return Err(error),
             Err(error) => {
@@ -82,11 +117,15 @@ pub(crate) fn open<F: DumpFormat>(format: F, found: FoundFiles<'_>) -> Result<Bo
     if let (true, Some(error)) = (points.is_empty(), unusable) {
         return Err(error);
     }
-    points.sort_by(|a, b| (a.millis, &a.label, &a.path).cmp(&(b.millis, &b.label, &b.path)));
-    points.dedup_by(|a, b| a.path == b.path);
+    points.sort_by(|(a, a_name, a_state), (b, b_name, b_state)| {
+        (a.millis, a_name, &a.path, a_state).cmp(&(b.millis, b_name, &b.path, b_state))
+    });
+    points.dedup_by(|(a, _, a_state), (b, _, b_state)| (&a.path, &a_state) == (&b.path, &b_state));
+    let (points, states): (Vec<SnapshotInfo>, Vec<usize>) =
+        points.into_iter().map(|(point, _, state)| (point, state)).unzip();
     let stamps = points.iter().map(|_| OnceLock::new()).collect();
     let sizes = points.iter().map(|_| OnceLock::new()).collect();
-    Ok(Box::new(DumpSeries { format, points, skipped: warnings, stamps, sizes, kept: Mutex::default() }))
+    Ok(Box::new(DumpSeries { format, points, states, skipped: warnings, stamps, sizes, kept: Mutex::default() }))
 }
 
 /// A warning names its file already.
@@ -102,29 +141,35 @@ type SizeAndStart = (UnpackedSize, Vec<u8>);
 struct DumpSeries<F> {
     format: F,
     points: Vec<SnapshotInfo>,
-    /// What was left out of folders.
+    /// The state in its file, for each point.
+    states: Vec<usize>,
+    /// Files of folders that were left out.
     skipped: Vec<Warning>,
-    /// Of the dumps as they were when they were first looked at.
+    /// Identity of each dump at the first look.
     stamps: Vec<OnceLock<Option<DumpStamp>>>,
-    /// How large they are unpacked, and how they begin, where that can be told.
+    /// Unpacked size and first bytes of each dump, if known.
     sizes: Vec<OnceLock<Option<SizeAndStart>>>,
     kept: Mutex<KeptDumps>,
 }
 
 #[derive(Default)]
 struct KeptDumps {
-    states: KeptStates,
-    /// What is known of the dumps that were loaded, by index.
+    states: StateCache,
+    /// Facts about the loaded dumps, by index.
     facts: BTreeMap<usize, DumpFacts>,
     /// The warnings that follow from these, until more is known.
     warnings: Option<Vec<Warning>>,
-    /// What finds values in the dumps that were loaded, by index: a few MB for twenty thousand classes.
+    /// Tables to find values in the loaded dumps, by index: a few MB for twenty thousand classes.
     tables: HashMap<usize, Arc<dyn RecordTables>>,
 }
 
 impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
     fn points(&self) -> &[SnapshotInfo] {
         &self.points
+    }
+
+    fn profile(&self) -> &'static Profile {
+        self.format.profile()
     }
 
     fn load(&self, index: usize, progress: &Progress) -> Result<Arc<HeapState>> {
@@ -151,7 +196,7 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
             all => format!(" ({} of {all})", index + 1),
         };
         let stage = format!("Reading {}{place}, in about {} of memory", point.label, memory_text(memory));
-        let input = Input::open(&point.path, progress)?;
+        let input = self.format.input_of(&point.path, self.states[index], progress)?;
         progress.begin(stage, 0);
         let (state, tables) = self.format.load_with_tables(&input, progress)?;
         let state = Arc::new(state);
@@ -167,7 +212,7 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
     }
 
     fn stamp(&self, index: usize) -> Option<DumpStamp> {
-        self.stamps[index].get_or_init(|| DumpStamp::of(&self.points[index].path)).clone()
+        self.stamps[index].get_or_init(|| self.stamp_now(index)).clone()
     }
 
     fn estimate(&self, index: usize, need: MemoryNeed) -> Option<u64> {
@@ -192,7 +237,7 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
 
     fn values(&self, index: usize, progress: &Progress) -> Result<Option<HeapValues>> {
         let state = self.load(index, progress)?;
-        let input = Input::open(&self.points[index].path, progress)?;
+        let input = self.format.input_of(&self.points[index].path, self.states[index], progress)?;
         let known = self.kept().tables.get(&index).cloned();
         let tables = match known {
             Some(tables) => tables,
@@ -264,12 +309,16 @@ impl<F> DumpSeries<F> {
 }
 
 impl<F: DumpFormat> DumpSeries<F> {
-    /// A state that was let go is read again: from the same content, or not at all. Objects have the same numbers then, and what
-    /// was found of them still holds.
+    fn stamp_now(&self, index: usize) -> Option<DumpStamp> {
+        DumpStamp::of(&self.points[index].path).map(|stamp| stamp.of_state(self.states[index]))
+    }
+
+    /// A dropped state is read again: from the same content, or not at all. Objects have the same numbers then, and earlier results still
+    /// hold.
     fn check_unchanged(&self, index: usize) -> Result<()> {
         let path = &self.points[index].path;
         let before = self.stamps[index].get();
-        let now = DumpStamp::of(path);
+        let now = self.stamp_now(index);
         match (before.and_then(Option::as_ref), &now) {
             (Some(before), Some(now)) if !before.is_same_content(now) => Err(Error::Unusable {
                 what: format!("{} has changed since it was opened", path.display()),
@@ -285,10 +334,6 @@ impl<F: DumpFormat> DumpSeries<F> {
 
 fn facts_of(state: &HeapState) -> DumpFacts {
     let names = state.types().iter().map(|t| &t.name).filter(|n| !n.ends_with(']'));
-    DumpFacts { warnings: state.warnings().to_vec(), classes: names.filter(|n| own(n)).cloned().collect() }
-}
-
-/// Whether a class belongs to the program rather than to the platform every program has.
-fn own(name: &str) -> bool {
-    !["java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "dalvik."].iter().any(|p| name.starts_with(p))
+    let names = names.filter(|n| !state.profile().packages.is_of_platform(n));
+    DumpFacts { warnings: state.warnings().to_vec(), classes: names.cloned().collect() }
 }

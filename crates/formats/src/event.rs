@@ -1,27 +1,26 @@
-//! The one event model of all trace formats: what a decoder reports and a reconstructor takes.
+//! The one event model of all trace formats, between decoders and the reconstructor.
 //!
-//! A trace is a sequence of allocations, moves, deaths, references, roots, and garbage collections. A [`Decoder`] knows
-//! a format and turns bytes into calls of an [`EventSink`]; it asks back only what the format leaves out (the size of an
-//! object it moves). What a sink makes of the events is its own affair: the reconstructor ([`super::replay`]) keeps the
-//! heap, a test keeps a plain list. Nothing here knows a file format.
+//! A trace is a sequence of allocations, moves, deaths, references, roots, and garbage collections. A [`Decoder`] knows a format and turns
+//! bytes into calls of an [`EventSink`]. It asks back only for facts that the format leaves out (the size of a moved object). The sink
+//! decides what to do with events: the reconstructor ([`super::replay`]) keeps the heap, a test keeps a plain list. Nothing here knows a
+//! file format.
 //!
-//! Programs differ in what they tell, and a [`Program`] says in which way: whether its heap has spaces, and how its
-//! objects are aligned. Its objects are named by an [`ObjectKey`]: their address of the moment, or an id that never
-//! changes. An object dies when a collection of its space does not report it, when a full collection (or a full walk,
-//! which is reported as one) does not report it, or when it is reported as freed.
+//! Programs differ in their events. A [`Program`] describes them: whether its heap has spaces, and how its objects are aligned. An
+//! [`ObjectKey`] names an object: its current address, or an id that never changes. An object dies when it is reported as freed, or when it
+//! is missing from a collection of its space, from a full collection, or from a full walk, which is reported as one.
 //!
 //! Calls are resolved at compile time: a trace has hundreds of millions of events.
 
 use super::spaces::{Space, Spaces};
 pub use memory_city_heap::BIG_ARRAY;
 use memory_city_heap::error::{Result, Warning};
-use memory_city_heap::{AllocationSite, Allocator, HeapType, RootKind, ThreadId};
+use memory_city_heap::{AllocationSite, Allocator, HeapType, Profile, RootKind, ThreadId};
 use std::sync::Arc;
 
 /// Size of the objects of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// All have so many bytes.
+    /// The size of all objects of the type.
     Instance(u32),
     /// Arrays.
     Array {
@@ -56,7 +55,7 @@ impl Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PackedShape(u32);
 
-/// Set in the shape of what has a length. Instances are smaller than 2 GB.
+/// Set in the shape of arrays. Instances are smaller than 2 GB.
 const ARRAY: u32 = 1 << 31;
 /// The largest header of an array.
 pub(crate) const MOST_BASE: u32 = (1 << 23) - 1;
@@ -74,9 +73,11 @@ impl PackedShape {
     }
 }
 
-/// What a trace says about the traced program, known before its events. Indices are those of [`ObjectInfo`].
+/// The traced program, known before its events. Indices are those of [`ObjectInfo`].
 #[derive(Clone, Debug)]
 pub struct Program {
+    /// What its runtime calls things.
+    pub profile: &'static Profile,
     /// The types.
     pub types: Vec<HeapType>,
     /// How large their objects are, by type.
@@ -85,18 +86,18 @@ pub struct Program {
     pub sites: Arc<Vec<AllocationSite>>,
     /// Names of GC causes.
     pub causes: Vec<Arc<str>>,
-    /// Objects start at multiples of so many bytes, and arrays end there: a power of two, 1 where nothing is known.
+    /// Objects start at multiples of so many bytes, and arrays end there: a power of two, 1 if unknown.
     pub alignment: u32,
-    /// Whether the heap has spaces that the trace tells of. Then an address outside all of them is a mistake, and minor
-    /// collections free what is in the spaces they collect. Without, objects are born in no space, and minor collections
-    /// free nothing by themselves.
+    /// Whether the trace describes the heap's spaces. Then an address outside all of them is a mistake, and minor collections free
+    /// unreported objects in the spaces they collect. Without spaces, minor collections free nothing by themselves.
     pub has_spaces: bool,
 }
 
 impl Default for Program {
-    /// No types, sites or causes; a heap as that of HotSpot.
+    /// No types, sites or causes; a heap laid out as that of HotSpot, of no known runtime.
     fn default() -> Self {
         Program {
+            profile: Default::default(),
             types: Vec::new(),
             shapes: Vec::new(),
             sites: Arc::default(),
@@ -107,7 +108,7 @@ impl Default for Program {
     }
 }
 
-/// By what a trace names an object, from its birth to its death.
+/// The name of an object in a trace, from its birth to its death.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ObjectKey {
     /// Its address, which changes when it is moved.
@@ -117,7 +118,7 @@ pub enum ObjectKey {
     Id(u64),
 }
 
-/// What all objects created alike have in common.
+/// The common facts of all objects that were created alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ObjectInfo {
     /// The type, an index into [`Program::types`].
@@ -128,7 +129,7 @@ pub struct ObjectInfo {
     pub thread: ThreadId,
     /// The allocating subsystem.
     pub allocator: Allocator,
-    /// Whether it is an array of [`BIG_ARRAY`] elements or more.
+    /// True for an array of [`BIG_ARRAY`] elements or more.
     pub big: bool,
 }
 
@@ -143,7 +144,7 @@ impl std::hash::Hash for ObjectInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InfoId(pub u32);
 
-/// What collected.
+/// The part that a collection collects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GcKind {
@@ -164,7 +165,7 @@ pub struct Gc {
     pub cause: u32,
     /// Milliseconds since the program started.
     pub millis: u64,
-    /// The collector said that it failed.
+    /// True if the collector reported a failure.
     pub failed: bool,
     /// Where the references of this GC point: to addresses from before it (`false`) or after it.
     pub targets_after: bool,
@@ -200,9 +201,8 @@ pub trait EventSink {
     /// The running GC (or a walk over the heap) found an object alive and left it where it is. `false` when there is none.
     fn kept(&mut self, object: ObjectKey) -> bool;
 
-    /// An object is dead, whatever a collection says or does not say about it. Its key may be used again at once. While a
-    /// GC runs, an address is that of an object which has been moved there, or else of one that has not been reported
-    /// yet. `false` when there is none.
+    /// An object is dead, even if a collection reports it. Its key may be used again at once. While a GC runs, an address belongs to the
+    /// object that was moved there, or else to one that has not been reported yet. `false` if there is none.
     fn freed(&mut self, object: ObjectKey) -> bool;
 
     /// The object with an id is at an address right now. Forgotten when the next GC begins. `false` when there is none.
@@ -216,19 +216,19 @@ pub trait EventSink {
     fn references(&mut self, object: ObjectKey, targets: &[ObjectKey], more: bool);
 
     /// A GC root refers to an object; addresses as for targets of references. `detail` is for people, and kept as it is:
-    /// `stack`, `com.acme.Cache.entries`. The roots that a GC reports stand until the next one begins.
+    /// `stack`, `com.acme.Cache.entries`. A kind with words of its own becomes [`RootKind::Other`]. The roots that a GC reports stand until the next one begins.
     fn root(&mut self, kind: RootKind, thread: ThreadId, detail: &str, target: ObjectKey);
 
     /// A GC begins.
     fn gc_start(&mut self, gc: Gc) -> Result<()>;
 
-    /// The running GC collects a space: what it does not report there is dead.
+    /// The running GC collects a space: unreported objects there are dead.
     fn collects(&mut self, space: u32);
 
     /// The running GC has ended.
     fn gc_end(&mut self, gc: Gc) -> Result<()>;
 
-    /// Whether the sink has seen what it wanted: decoders return before they decode the next piece.
+    /// True if the sink has seen enough: decoders return before they decode the next piece.
     fn satisfied(&self) -> bool {
         false
     }
@@ -245,19 +245,19 @@ pub enum Step {
 
 /// Turns the bytes of one format into events.
 pub trait Decoder: Send {
-    /// What must be kept, besides the position, to go on from the middle of a trace.
+    /// The state, besides the position, that is needed to go on from the middle of a trace.
     type Saved: serde::Serialize + serde::de::DeserializeOwned;
 
     /// Decodes the next piece (a buffer of a thread).
     ///
     /// # Errors
-    /// When the bytes are no events of this format. What was reported before stands.
+    /// When the bytes are no events of this format. Events reported before stay valid.
     fn step<S: EventSink>(&mut self, sink: &mut S) -> Result<Step>;
 
     /// Bytes decoded so far, and in all.
     fn position(&self) -> (u64, u64);
 
-    /// What a person must know about what was decoded so far.
+    /// Warnings about the events decoded so far.
     fn warnings(&self) -> Vec<Warning>;
 
     /// The state after the last step.

@@ -4,37 +4,41 @@
 //! Checkpoints are written while the trace is read, spread so that all of them together stay within a budget. A body of
 //! another version, or of a trace that has changed since, is ignored and written anew.
 //!
-//! Until it is complete a file has a name of its own, and a lock: what has such a name and is not locked was left behind by
-//! a program that ended early, and is removed by the next one that writes an index.
+//! Until it is complete a file has a temporary name, and a lock. A temporary file without a lock was left behind by a program that ended
+//! early; the next program that writes an index removes it.
 
 mod cache;
+mod counted;
 
 pub(crate) use cache::cache_folder;
 
+use super::budget::{memory_limit, memory_text};
 use super::event::ObjectInfo;
 use super::recording::ChangeLog;
 use super::replay::{Collection, Inconsistencies};
+use counted::CountedReader;
 use memory_city_heap::error::Warning;
+use memory_city_heap::input::read_within;
 use memory_city_heap::unfinished::Unfinished;
 use rustc_hash::FxHasher;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::cell::Cell;
+use std::fs::File;
 use std::hash::Hasher;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-/// Changes with everything that is written here, and with what it means.
+/// Changes with the written data, and with its meaning.
 const VERSION: u32 = 2;
 const MAGIC: &[u8; 8] = b"MCINDEX\n";
 
 /// The checkpoints of a trace take no more than this.
 const MOST_CHECKPOINTS: u64 = 1 << 30;
-/// Nor more than this part of the trace, beyond a first few megabytes.
+/// The largest part of the trace that an index may take, beyond a first few megabytes.
 const SHARE: u64 = 2;
 
-/// By what a trace is known again: its files, with sizes and times of change.
+/// Identity of a trace: its files, with sizes and times of change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp(Vec<(PathBuf, u64, u128)>);
 
@@ -60,7 +64,7 @@ impl Stamp {
     }
 }
 
-/// What is known of a trace once it has been read.
+/// The facts about a trace that has been read.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Body {
     version: u32,
@@ -73,9 +77,9 @@ pub(crate) struct Body {
     pub(crate) collections: Vec<Collection>,
     /// Changes by moment.
     pub(crate) log: ChangeLog,
-    /// What did not fit together.
+    /// Inconsistencies found in the trace.
     pub(crate) inconsistencies: Inconsistencies,
-    /// What a person must know.
+    /// Warnings about the trace.
     pub(crate) warnings: Vec<Warning>,
     checkpoints: Vec<Checkpoint>,
 }
@@ -147,7 +151,7 @@ impl TraceIndex {
     pub(crate) fn open(cache: Option<&Path>, stamp: Option<&Stamp>) -> Option<(TraceIndex, Body)> {
         let (cache, stamp) = cache.zip(stamp)?;
         let path = cache.join(stamp.file_name());
-        let mut file = OpenOptions::new().read(true).open(&path).ok()?;
+        let mut file = cache::open_kept(&path)?;
         let length = file.metadata().ok()?.len();
         let mut head = [0; 8];
         file.read_exact(&mut head).ok()?;
@@ -159,7 +163,7 @@ impl TraceIndex {
         if &head != MAGIC || offset.checked_add(bytes)? > length {
             return None;
         }
-        let body: Body = unpack(&read_at(&mut file, offset, bytes)?)?;
+        let body: Body = unpack(&path, &read_at(&mut file, offset, bytes)?, memory_limit())?;
         let fits = body.version == VERSION
             && body.stamp == *stamp
             && !body.threads.is_empty()
@@ -169,8 +173,7 @@ impl TraceIndex {
         if !fits {
             return None;
         }
-        // A used index is a young one.
-        let _ = File::options().append(true).open(&path).and_then(|f| f.set_modified(SystemTime::now()));
+        cache::is_used(&file, &path);
         let store = Store::File { file, path, temporary: None };
         let index = TraceIndex { store, checkpoints: body.checkpoints.clone(), written: offset, problem: None };
         Some((index, body))
@@ -221,16 +224,17 @@ impl TraceIndex {
     /// Reads a checkpoint; `None` when it is damaged.
     pub(crate) fn read<T: DeserializeOwned>(&mut self, checkpoint: Checkpoint) -> Option<T> {
         match &mut self.store {
-            Store::File { file, .. } => unpack(&read_at(file, checkpoint.offset, checkpoint.bytes)?),
+            Store::File { file, path, .. } => {
+                unpack(path, &read_at(file, checkpoint.offset, checkpoint.bytes)?, memory_limit())
+            }
             Store::Memory(bytes) => {
                 let start = checkpoint.offset as usize;
-                unpack(bytes.get(start..start + checkpoint.bytes as usize)?)
+                unpack(Path::new("memory"), bytes.get(start..start + checkpoint.bytes as usize)?, u64::MAX)
             }
         }
     }
 
-    /// Completes the file, and makes room in the cache for it. What cannot be written is not kept: the trace is read
-    /// again next time.
+    /// Completes the file, and makes room in the cache for it. If it cannot be written, the trace is read again next time.
     pub(crate) fn finish(&mut self, stamp: Option<&Stamp>, body: impl FnOnce() -> Body) {
         let (Store::File { file, path, temporary }, Some(stamp)) = (&mut self.store, stamp) else { return };
         let Some(temporary) = temporary.take() else { return };
@@ -279,10 +283,11 @@ impl Body {
 
 /// Reads a file of the cache that holds one thing; `None` when there is none or it is damaged.
 pub(crate) fn read_whole<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    let bytes = std::fs::read(path).ok()?;
-    let found = unpack(bytes.strip_prefix(MAGIC)?)?;
-    // What is used is young.
-    let _ = File::options().append(true).open(path).and_then(|f| f.set_modified(SystemTime::now()));
+    let mut file = cache::open_kept(path)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    let found = unpack(path, bytes.strip_prefix(MAGIC)?, memory_limit())?;
+    cache::is_used(&file, path);
     Some(found)
 }
 
@@ -313,10 +318,31 @@ fn pack(value: &impl Serialize) -> Option<Vec<u8>> {
     writer.into_inner().ok()?.finish().ok()
 }
 
-fn unpack<T: DeserializeOwned>(packed: &[u8]) -> Option<T> {
+/// `None` where it is damaged, or takes more memory than `most` bytes, packed and read.
+fn unpack<T: DeserializeOwned>(path: &Path, packed: &[u8], most: u64) -> Option<T> {
+    let too_large = || {
+        tracing::warn!(
+            "{}: what is in it takes more than the {} that there are for it. It is computed again; remove the file if that comes again",
+            path.display(),
+            memory_text(most)
+        );
+    };
     // The checksum is checked when the frame ends: nothing is taken before.
-    let bytes = zstd::stream::decode_all(packed).ok()?;
-    postcard::from_bytes(&bytes).ok()
+    let bytes = match read_within(zstd::stream::read::Decoder::with_buffer(packed).ok()?, most / 2) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            if error.kind() == std::io::ErrorKind::FileTooLarge {
+                too_large();
+            }
+            return None;
+        }
+    };
+    let left = Cell::new(most - bytes.len() as u64);
+    let read = T::deserialize(CountedReader::new(&mut postcard::Deserializer::from_bytes(&bytes), &left));
+    if read.is_err() && left.get() == 0 {
+        too_large();
+    }
+    read.ok()
 }
 
 #[cfg(test)]
@@ -375,5 +401,22 @@ mod tests {
         let place = [8u64, packed.len() as u64].map(u64::to_le_bytes).concat();
         std::fs::write(&path, [&MAGIC[..], &packed, &place].concat()).expect("written");
         assert!(TraceIndex::open(Some(&cache), Some(&stamp)).is_none());
+    }
+
+    #[test]
+    fn what_unpacks_to_more_than_there_is_memory_for_is_no_index() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.index");
+        let unpacked = |packed: &[u8], most| unpack::<Vec<String>>(&path, packed, most).map(|texts| texts.len());
+        // Empty texts: a byte each in the file, 24 in memory.
+        let texts = pack(&vec![String::new(); 1 << 20]).expect("packed");
+        assert!(texts.len() < 1000, "{}", texts.len());
+        assert_eq!(unpacked(&texts, 30 << 20), Some(1 << 20));
+        assert_eq!(unpacked(&texts, 20 << 20), None, "the texts take more");
+        assert_eq!(unpacked(&texts, 1 << 20), None, "what is packed takes more");
+        let long = pack(&vec!["x".repeat(8 << 20)]).expect("packed");
+        assert_eq!((unpacked(&long, 20 << 20), unpacked(&long, 15 << 20)), (Some(1), None));
+        std::fs::write(&path, [&MAGIC[..], &texts].concat()).expect("written");
+        assert_eq!(read_whole::<Vec<String>>(&path).map(|texts| texts.len()), Some(1 << 20));
     }
 }

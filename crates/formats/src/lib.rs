@@ -1,8 +1,8 @@
-//! From bytes to heap states: a module for each format, behind one trait.
+//! Readers of input formats: from bytes to heap states. Each format is a module behind one trait.
 //!
-//! [`open`] takes files and folders, finds out what they are by their first bytes, and gives a [`HeapSeries`]. Dumps
-//! ([`hprof`]) are snapshots. Traces ([`anttracks`]) are decoded into [`event`]s, from which [`replay`] reconstructs the
-//! heap at every garbage collection. Nothing here groups or measures.
+//! [`open`] takes files and folders, recognises them by their first bytes, and returns a [`HeapSeries`]. Dumps ([`hprof`]) are snapshots.
+//! Traces ([`anttracks`]) are decoded into [`event`]s, from which [`replay`] reconstructs the heap at every garbage collection. Nothing
+//! here groups or measures.
 //!
 //! # Example
 //! ```
@@ -34,7 +34,7 @@
 //! dumps reads a file into a heap state (`dumps::DumpFormat`); a format of traces is a [`event::Decoder`] and a
 //! [`recorded::TraceSource`].
 
-/// Declares the modules of the formats, and lists them in the order they are asked what a file is.
+/// Declares the modules of the formats, and lists them in the order in which they inspect a file.
 macro_rules! formats {
     ($($visible:vis $format:ident),+ $(,)?) => {
         $($visible mod $format;)+
@@ -52,15 +52,17 @@ formats! {
     pub wire,
 }
 
-mod ahead;
 mod answers;
 mod budget;
 pub mod counts;
 mod dumps;
 pub mod event;
+mod foreign;
 mod index;
-mod kept;
+mod jvm_profile;
 mod lives;
+mod opening;
+mod read_ahead;
 pub mod recorded;
 mod recording;
 mod registry;
@@ -68,12 +70,16 @@ pub mod replay;
 pub mod sampled;
 mod series;
 pub mod spaces;
+mod state_cache;
 pub mod values;
 
-pub use ahead::each_state;
 pub use answers::{AnswerKey, DumpStamp};
-pub use budget::{MemoryNeed, memory_budget, set_memory_budget};
+pub use budget::{MemoryNeed, memory_budget, set_memory_budget, set_memory_limit};
 pub use event::GcKind;
+pub use foreign::refuse_foreign;
+pub use jvm_profile::JVM;
 pub use lives::{GcHistory, GcNoun, GcRecord, LifeEvent, LifeStep, Lives, Weighed};
+pub use opening::{files_beside, holds_heaps, is_original, open, open_gradually};
+pub use read_ahead::each_state;
 pub use recording::{ChangeLog, Recording};
-pub use series::{DumpFacts, GcPoint, HeapSeries, PointNumber, SnapshotInfo, holds_heaps, open, open_gradually};
+pub use series::{DumpFacts, GcPoint, HeapSeries, PointNumber, SnapshotInfo};

@@ -1,8 +1,7 @@
-//! What came and went in a run, collection by collection: births, promotions and deaths, and the collections themselves.
+//! Births, promotions and deaths in a run, collection by collection, and the collections themselves.
 //!
-//! Traces know every object: what is said of them is exact, and follows from their recording in one pass. Recordings of stock
-//! JVMs know samples, each of which stands for many allocations like it: what is said of them are estimates, with their
-//! variance. No heap state is made for any of it.
+//! Traces know every object: their numbers are exact, and follow from the recording in one pass. Recordings of stock JVMs know samples,
+//! each of which stands for many allocations like it: their numbers are estimates with a variance. Neither needs a heap state.
 
 use super::event::{GcKind, ObjectInfo};
 use super::recording::Recording;
@@ -11,12 +10,11 @@ use memory_city_heap::SpaceKind;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 
-/// What the records of a run are, one by one: garbage collections, or pauses. Of a collector that works beside the program the VM tells
-/// single pauses, several for one collection, and how many belong together it does not tell. Whoever counts records for people takes the
-/// word from here.
+/// The kind of a run's records: garbage collections, or pauses. For a collector that works beside the program the VM reports single pauses,
+/// several for one collection, without their grouping. Texts that count records take the noun from here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GcNoun {
-    /// Whole collections, or where nobody says what they are.
+    /// Whole collections, or records of unknown kind.
     #[default]
     Collections,
     /// Pauses: each record is one.
@@ -24,13 +22,13 @@ pub enum GcNoun {
 }
 
 impl GcNoun {
-    /// By so many records, so many of which are single pauses. Where only some are, as of G1's concurrent cycles, the others are whole
-    /// collections, and all go by that name.
+    /// The noun for `records`, of which `pauses` are single pauses. If only some are, as in G1's concurrent cycles, the others are whole
+    /// collections, and all are called that.
     pub fn of(records: u64, pauses: u64) -> GcNoun {
         if records > 0 && pauses == records { GcNoun::Pauses } else { GcNoun::Collections }
     }
 
-    /// By whether each record is one pause.
+    /// The noun for records, each with its flag for a single pause.
     pub fn of_each(one_pause: impl IntoIterator<Item = bool>) -> GcNoun {
         let (mut records, mut pauses) = (0, 0);
         for is_pause in one_pause {
@@ -45,12 +43,12 @@ impl GcNoun {
         self == GcNoun::Pauses
     }
 
-    /// Of one: `collection`.
+    /// The singular: `collection`.
     pub fn one(self) -> &'static str {
         if self.is_pauses() { "pause" } else { "collection" }
     }
 
-    /// Of several: `collections`.
+    /// The plural: `collections`.
     pub fn many(self) -> &'static str {
         if self.is_pauses() { "pauses" } else { "collections" }
     }
@@ -84,8 +82,7 @@ pub struct GcRecord {
     pub start: u64,
     /// When it ended.
     pub end: u64,
-    /// Whether these are the times of one of its pauses only: of a collector that works beside the program, and of whose whole work the
-    /// recorder does not hear.
+    /// True if the times are those of one pause: the collector works beside the program, and the recorder does not hear of its whole work.
     pub one_pause: bool,
     /// Bytes in use when it began, where known.
     pub before: Option<u64>,
@@ -100,17 +97,17 @@ pub struct GcHistory {
     pub began: u64,
     /// Milliseconds since the Unix epoch at which the program started; 0 when not known.
     pub epoch: u64,
-    /// Those that ended.
+    /// The collections that ended.
     pub collections: Vec<GcRecord>,
 }
 
 impl GcHistory {
-    /// What its records are called.
+    /// The noun for its records.
     pub fn noun(&self) -> GcNoun {
         GcNoun::of_each(self.collections.iter().map(|gc| gc.one_pause))
     }
 
-    /// Of a trace: its collections, with the bytes that its recording counts at their starts and ends.
+    /// The history of a trace: its collections, with the bytes that its recording counts at their starts and ends.
     ///
     /// # Errors
     /// When the work was cancelled.
@@ -145,7 +142,7 @@ impl GcHistory {
 /// Nanoseconds in a millisecond.
 const NANOS: u64 = 1_000_000;
 
-/// So many objects and bytes: counted, or estimated from samples.
+/// Objects and bytes: counted, or estimated from samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Weighed {
     /// Objects.
@@ -164,8 +161,8 @@ impl Weighed {
         Weighed { objects: objects as f64, bytes: bytes as f64, ..Weighed::default() }
     }
 
-    /// One sample of `size` bytes that was taken with the probability 1 / `weight`: it stands for `weight` allocations
-    /// (Horvitz and Thompson 1952; samples are independent of each other, so variances add up).
+    /// One sample of `size` bytes that was taken with the probability 1 / `weight`. It stands for `weight` allocations (Horvitz and
+    /// Thompson 1952; samples are independent of each other, so variances add up).
     pub fn sample(size: u64, weight: f64) -> Weighed {
         let (weight, size) = (weight.max(1.0), size as f64);
         let variance = weight * (weight - 1.0);
@@ -177,7 +174,18 @@ impl Weighed {
         }
     }
 
-    /// What the objects may be off by, up or down, nineteen times out of twenty.
+    /// The sum of so many like it.
+    fn times(self, count: u64) -> Weighed {
+        let n = count as f64;
+        Weighed {
+            objects: self.objects * n,
+            bytes: self.bytes * n,
+            objects_variance: self.objects_variance * n,
+            bytes_variance: self.bytes_variance * n,
+        }
+    }
+
+    /// The error of the objects, up or down, which holds nineteen times out of twenty.
     pub fn objects_error(&self) -> f64 {
         NINETEEN_OF_TWENTY * self.objects_variance.sqrt()
     }
@@ -187,14 +195,14 @@ impl Weighed {
         NINETEEN_OF_TWENTY * self.bytes_variance.sqrt()
     }
 
-    /// The part of it that is so many of its objects.
+    /// The part of it that has so many of its objects.
     fn part(self, objects: f64) -> Weighed {
         let share = if self.objects > 0.0 { objects / self.objects } else { 0.0 };
         Weighed { objects, bytes: self.bytes * share, ..Weighed::default() }
     }
 }
 
-/// Of a normal distribution: so many standard deviations.
+/// Standard deviations of a normal distribution.
 const NINETEEN_OF_TWENTY: f64 = 1.96;
 
 impl std::ops::AddAssign for Weighed {
@@ -206,7 +214,7 @@ impl std::ops::AddAssign for Weighed {
     }
 }
 
-/// What happens to an object.
+/// A step in the life of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LifeStep {
     /// It was allocated.
@@ -222,7 +230,7 @@ pub enum LifeStep {
 pub struct LifeEvent {
     /// The collection, counted from 0: that freed or moved them, or the first one after their birth.
     pub gc: u32,
-    /// What happened.
+    /// The step.
     pub step: LifeStep,
     /// Creation data and birth; the space they were born in, were in before they died, or were promoted to.
     pub key: CohortKey,
@@ -231,14 +239,14 @@ pub struct LifeEvent {
 }
 
 impl LifeEvent {
-    /// GCs that they have survived when it happens: the number of the collection minus that of the first one after their birth.
-    /// What is allocated before a collection and freed by it has survived none.
+    /// The number of GCs survived: the number of the collection minus that of the first one after the object's birth. An object that the
+    /// first one frees has survived none.
     pub fn age(&self) -> u32 {
         self.gc.saturating_sub(self.key.birth)
     }
 }
 
-/// A sample of an allocation, from birth to death.
+/// Samples of allocations from birth to death that nothing tells apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SampledLife {
     /// Creation data, an index into [`Recording::infos`].
@@ -249,18 +257,20 @@ pub(crate) struct SampledLife {
     pub death: Option<u32>,
     /// Shallow bytes.
     pub size: u64,
-    /// How many allocations it stands for.
+    /// How many allocations each stands for.
     pub weight: f64,
+    /// How many samples they are.
+    pub count: u64,
 }
 
 /// The samples of a recording as lives.
 #[derive(Default)]
 pub(crate) struct SampledLives {
-    /// Types, sites, threads and creation data. Its log is empty: of what was not sampled nothing is known.
+    /// Types, sites, threads and creation data. Its log is empty: nothing is known of unsampled objects.
     pub recording: Recording,
     /// The samples, by birth.
     pub samples: Vec<SampledLife>,
-    /// Deaths whose collection is not known, and samples that were added up when their part was deleted: so many samples.
+    /// Samples of deaths whose collection is unknown, and of those added up when their part was deleted.
     pub undated: u64,
     /// Deaths that the recorder did not write: such samples seem to live, or to have died later.
     pub lost_deaths: u64,
@@ -277,12 +287,12 @@ pub struct Lives<'a> {
 }
 
 impl<'a> Lives<'a> {
-    /// Of a trace, from its recording alone.
+    /// The lives in a trace, from its recording alone.
     pub fn of_trace(recording: &'a Recording) -> Lives<'a> {
         Lives::counted(recording, recording.collections.len() as u32)
     }
 
-    /// Of all objects, from what came and went in so many collections.
+    /// The lives of all objects, from the changes over so many collections.
     pub(crate) fn counted(recording: &'a Recording, gcs: u32) -> Lives<'a> {
         Lives { recording, sampled: None, gcs }
     }
@@ -296,7 +306,7 @@ impl<'a> Lives<'a> {
         self.sampled.is_none()
     }
 
-    /// Whether every allocation was sampled: each stands for itself alone, and the only error is what got lost on the way, which the
+    /// True if every allocation was sampled. Each sample stands for itself alone, and the only error are losses on the way, which the
     /// recording counts.
     pub fn is_complete(&self) -> bool {
         self.sampled.is_some_and(|lives| lives.samples.iter().all(|sample| sample.weight <= 1.0))
@@ -304,7 +314,7 @@ impl<'a> Lives<'a> {
 
     /// How many samples the estimates are made of.
     pub fn samples(&self) -> u64 {
-        self.sampled.map_or(0, |lives| lives.samples.len() as u64)
+        self.sampled.map_or(0, |lives| lives.samples.iter().map(|sample| sample.count).sum())
     }
 
     /// Samples of which it is not known when they died: they are in no number.
@@ -317,7 +327,7 @@ impl<'a> Lives<'a> {
         self.sampled.map_or(0, |lives| lives.lost_deaths)
     }
 
-    /// How many collections there are.
+    /// The number of collections.
     pub fn gcs(&self) -> u32 {
         self.gcs
     }
@@ -325,8 +335,7 @@ impl<'a> Lives<'a> {
     /// Tells all that happened up to the end of collection `last`, collection by collection: one pass over the changes, or the
     /// samples. Within a collection births come first.
     ///
-    /// Of objects that nothing tells apart and that leave several spaces at once, some dead and some moved, those of the
-    /// youngest space are taken for dead.
+    /// If alike objects leave several spaces at once, some dead and some moved, those of the youngest space count as dead.
     ///
     /// # Errors
     /// When the work was cancelled, or `tell` fails.
@@ -399,7 +408,7 @@ fn each_sample(
         gc,
         step,
         key: CohortKey { info: sample.info, birth: sample.birth, space: SpaceKind::Unknown },
-        amount: Weighed::sample(sample.size, sample.weight),
+        amount: Weighed::sample(sample.size, sample.weight).times(sample.count),
     };
     let mut deaths: Vec<&SampledLife> = lives.samples.iter().filter(|sample| sample.death.is_some()).collect();
     deaths.sort_by_key(|sample| sample.death);
@@ -458,8 +467,8 @@ mod tests {
         (*state >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Allocations are sampled as the recorder samples them, again and again: the estimates are right on average, and within
-    /// the error that is told nineteen times out of twenty.
+    /// Simulates the recorder's sampling again and again: the estimates are right on average, and within the reported error nineteen times
+    /// out of twenty.
     #[test]
     fn estimates_are_as_far_off_as_they_say() {
         let mut state = 2_463_534_242;

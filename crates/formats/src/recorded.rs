@@ -1,4 +1,4 @@
-//! A trace as a series of heap states: read once from beginning to end, then any GC at once.
+//! A trace as a series of heap states: read once from beginning to end, then the state at any GC at once.
 //!
 //! The first reading writes the recording (from which all trees follow) and the index with its checkpoints. A state is
 //! reconstructed from the nearest checkpoint before it, or from where the last one was reconstructed, if that is nearer.
@@ -11,20 +11,20 @@ pub use life::{Lifetime, ObjectPlace};
 use super::budget::memory_budget;
 use super::event::{Decoder, Program, Step};
 use super::index::{Body, Checkpoint, Stamp, TraceIndex, cache_folder};
-use super::kept::KeptStates;
 use super::lives::{GcHistory, Lives};
 use super::recording::{Recorder, Recording};
 use super::replay::{Collection, Moment, Replay, SavedReplay};
 use super::series::{GcPoint, HeapSeries, SnapshotInfo};
-use memory_city_heap::HeapState;
+use super::state_cache::StateCache;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, Profile};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use warnings::warnings;
 
-/// The files of a trace, of whatever format.
+/// The files of a trace, of any format.
 pub trait TraceSource: Send + Sync + 'static {
     /// Turns them into events.
     type Decoder: Decoder;
@@ -32,7 +32,7 @@ pub trait TraceSource: Send + Sync + 'static {
     /// A decoder at the beginning.
     fn decoder(&self) -> Self::Decoder;
 
-    /// What the trace says about the program.
+    /// The program, as the trace describes it.
     fn program(&self) -> &Arc<Program>;
 
     /// The files, the trace itself first.
@@ -50,12 +50,12 @@ pub struct RecordedSeries<S: TraceSource> {
     warnings: Vec<Warning>,
 }
 
-/// What all series of one trace share: a partial one, while the trace is being read, and the whole one.
+/// The state shared by all series of one trace: a partial one, while the trace is being read, and the whole one.
 struct SharedTrace<S: TraceSource> {
     source: S,
     index: Mutex<TraceIndex>,
     player: Mutex<Option<Player<S::Decoder>>>,
-    states: Mutex<KeptStates>,
+    states: Mutex<StateCache>,
 }
 
 /// A replay somewhere in the trace.
@@ -79,7 +79,7 @@ const FIRST_PICTURE: Duration = Duration::from_millis(600);
 const PIECE: u64 = 1 << 20;
 /// Checkpoints are not worth it for less.
 const LEAST_DISTANCE: u64 = 4 << 20;
-/// Nor for less than so many times their size: writing a byte of them takes as long as replaying two dozen of the trace.
+/// Least distance of checkpoints, as a multiple of their size: writing a byte of them takes as long as replaying two dozen of the trace.
 const LEAST_SIZES: u64 = 6;
 
 fn moment(index: usize) -> Moment {
@@ -197,7 +197,7 @@ fn read<S: TraceSource>(
     }
     lock(&shared.index).finish(stamp, || Body::new(&recording, replay.inconsistencies(), warnings.clone()));
     // Names of threads may have become known since states of partial series were kept.
-    *lock(&shared.states) = KeptStates::default();
+    *lock(&shared.states) = StateCache::default();
     Ok(RecordedSeries::new(shared, recording, warnings))
 }
 
@@ -349,18 +349,22 @@ impl<S: TraceSource> RecordedSeries<S> {
         RecordedSeries { shared, recording, points, warnings }
     }
 
-    /// What came and went, and the program it belongs to.
+    /// The recording of births and deaths, with its program.
     pub fn recording(&self) -> &Recording {
         &self.recording
     }
 
-    /// How many checkpoints there are.
+    /// The number of checkpoints.
     pub fn checkpoints(&self) -> usize {
         lock(&self.shared.index).checkpoints.len()
     }
 }
 
 impl<S: TraceSource> HeapSeries for RecordedSeries<S> {
+    fn profile(&self) -> &'static Profile {
+        self.recording.program.profile
+    }
+
     fn points(&self) -> &[SnapshotInfo] {
         &self.points
     }

@@ -1,7 +1,6 @@
-//! The history of a recorded program as far as grouping is concerned: what came and went between any two moments.
+//! The history of a recorded program for grouping: births and deaths between any two moments.
 //!
-//! The first replay of a trace writes it; whatever wants trees over time reads it, under any grouping, without replaying
-//! anything.
+//! The first replay of a trace writes it. Trees over time are built from it, under any grouping, without another replay.
 
 use super::event::{ObjectInfo, Program};
 use super::replay::{CohortChange, CohortKey, Collection, Moment, Observer};
@@ -9,7 +8,7 @@ use memory_city_heap::{CohortFacts, Life, SpaceKind};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What happened, and to whom.
+/// The changes of cohorts, with their program.
 #[derive(Clone, Default)]
 pub struct Recording {
     /// Types, sites and causes.
@@ -25,10 +24,11 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// What the objects of a cohort have in common after `gcs` GCs have ended.
+    /// The common facts of the objects of a cohort after `gcs` GCs have ended.
     pub fn facts(&self, key: CohortKey, gcs: u32) -> CohortFacts<'_> {
         let info = &self.infos[key.info as usize];
         CohortFacts {
+            profile: self.program.profile,
             of: &self.program.types[info.type_id as usize],
             big_array: info.big,
             length: None,
@@ -82,7 +82,7 @@ impl ChangeLog {
         self.bytes = bytes;
     }
 
-    /// How many moments there are: start and end of each GC, in turn.
+    /// The number of moments: start and end of each GC, in turn.
     pub fn len(&self) -> usize {
         self.starts.len()
     }

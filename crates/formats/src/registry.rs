@@ -1,7 +1,9 @@
-//! Which format files are of: each format is asked in turn about their first bytes.
+//! The registry of formats: finds the format of a file by asking each one about the first bytes.
 //!
 //! A format is a module with a function `format()`, listed in `formats!` in `lib.rs`; nothing else names it.
 
+use super::foreign::foreign;
+use super::hprof::leftovers::whole_of;
 use super::series::HeapSeries;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
@@ -10,17 +12,27 @@ use std::path::{Path, PathBuf};
 
 /// A format of heaps.
 pub(crate) trait Format: Send + Sync {
-    /// What a file of it is, for people, with its article: `an HPROF heap dump`.
+    /// The noun for a file of this format, with its article: `an HPROF heap dump`.
     fn name(&self) -> &'static str;
 
-    /// What writes such files, for people: a command or an option.
+    /// The command or option that writes such files, for people.
     fn written_by(&self) -> &'static str;
 
-    /// Whether a file is of this format, by its first [`START`] bytes (unpacked), or fewer where there are no more.
-    /// A file that is damaged behind them is of it too: opening it says so.
+    /// True if a file is of this format, by its first [`START`] bytes (unpacked), or fewer in a short file. Damage further behind does not
+    /// matter here: opening reports it.
     fn recognises(&self, start: &[u8]) -> bool;
 
-    /// Opens files of this format, and no others; `partial` is given what has been read so far, now and then.
+    /// True if a file of this format may be one that this program converted, by its name: then it can be made again.
+    fn may_be_converted(&self, _file: &Path) -> bool {
+        false
+    }
+
+    /// The files that are looked into together with a named one of this format.
+    fn beside(&self, _file: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Opens files of this format, and no others; `partial` is called now and then with the part read so far.
     ///
     /// # Errors
     /// When a named file cannot be used, nothing is left to show, or the work was cancelled.
@@ -32,16 +44,16 @@ pub(crate) trait Format: Send + Sync {
     ) -> Result<Box<dyn HeapSeries>>;
 }
 
-/// So many bytes of a file tell its format.
+/// Bytes of a file that show its format.
 pub(crate) const START: usize = 64;
 
 /// Files of one format.
 pub(crate) struct FoundFiles<'a> {
-    /// What was asked for: files, and folders of them.
+    /// The requested paths: files, and folders of them.
     pub(crate) paths: &'a [PathBuf],
     /// The files, those of folders in the order of their names.
     pub(crate) files: Vec<File>,
-    /// What in folders was left out.
+    /// Files of folders that were left out.
     pub(crate) skipped: Vec<Warning>,
 }
 
@@ -53,7 +65,7 @@ pub(crate) struct File {
     pub(crate) named: bool,
 }
 
-/// Opens files and folders as what they are.
+/// Opens files and folders by their formats.
 ///
 /// # Errors
 /// When a named file is of no format, files are of different ones, there is none, or it cannot be opened.
@@ -83,8 +95,8 @@ pub(crate) fn open(
             let Some(format) = formats.iter().map(AsRef::as_ref).find(|f| f.recognises(&start)) else {
                 match meta.is_dir() {
                     // What stands beside dumps by custom is not worth a warning.
-                    true if is_companion(file) => {}
-                    true => skipped.push(skip(file, format!("of no known format, it begins with {}", shown(&start)))),
+                    true if is_companion(file) || is_part(file) => {}
+                    true => skipped.push(skip(file, stranger(file, &start)?)),
                     false => strangers.push((file.clone(), start)),
                 }
                 continue;
@@ -108,7 +120,11 @@ pub(crate) fn open(
             found.skipped = skipped;
             format.open(found, progress, partial)
         }
-        (_, Some((path, start))) => Err(unknown(formats, &path, &start)),
+        (_, Some((path, _))) if is_part(&path) => Err(part(&path)),
+        (_, Some((path, start))) => match foreign(&path)? {
+            Some(known) => Err(known.error(&path)),
+            None => Err(unknown(formats, &path, &start)),
+        },
         (None, None) => Err(Error::Unusable {
             what: "No input was given".into(),
             remedy: "Give one or more heap dumps or a trace, or folders of them".into(),
@@ -127,6 +143,18 @@ pub(crate) fn holds_heaps(formats: &[Box<dyn Format>], folder: &Path) -> Result<
     Ok(files_of(folder)?.iter().any(known))
 }
 
+/// Whether a file is a dump, a part of one, or of a trace, and nothing that this program converted. Reads its first bytes.
+pub(crate) fn is_original(formats: &[Box<dyn Format>], file: &Path) -> bool {
+    let known = |start: Vec<u8>| formats.iter().any(|f| f.recognises(&start) && !f.may_be_converted(file));
+    is_part(file) || Input::peek(file, START).is_ok_and(known)
+}
+
+/// The files beside a named one that are looked into with it. Reads its first bytes.
+pub(crate) fn files_beside(formats: &[Box<dyn Format>], file: &Path) -> Vec<PathBuf> {
+    let Ok(start) = Input::peek(file, START) else { return Vec::new() };
+    formats.iter().find(|format| format.recognises(&start)).map_or_else(Vec::new, |format| format.beside(file))
+}
+
 /// The files of a folder, in the order of their names.
 ///
 /// # Errors
@@ -141,6 +169,27 @@ pub(crate) fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
 /// A warning for a file of a folder that is left out.
 pub(crate) fn skip(path: &Path, why: String) -> Warning {
     Warning { path: path.to_owned(), offset: None, message: format!("{}{why}", Warning::SKIPPED) }
+}
+
+/// Whether it is read with another file: a part of a dump whose writer was killed.
+fn is_part(file: &Path) -> bool {
+    whole_of(file).is_some_and(|whole| whole.is_file())
+}
+
+fn part(file: &Path) -> Error {
+    let whole = whole_of(file).unwrap_or_default();
+    Error::Unusable {
+        what: format!("{} is a part of {}, which the JVM left when it was killed", file.display(), whole.display()),
+        remedy: format!("Open {}: its parts are read with it", whole.display()),
+    }
+}
+
+/// Why a file of a folder is left out.
+fn stranger(file: &Path, start: &[u8]) -> Result<String> {
+    Ok(match foreign(file)? {
+        Some(known) => format!("it is {}. {}", known.is, known.remedy),
+        None => format!("of no known format, it begins with {}", shown(start)),
+    })
 }
 
 fn is_companion(file: &Path) -> bool {

@@ -1,9 +1,9 @@
-//! What samples of allocations say: estimates, each with its error. Never mixed with what walks count, which is exact.
+//! Estimates from samples of allocations, each with its error. They are never mixed with the counts of walks, which are exact.
 //!
-//! An allocation of `size` bytes is sampled with the probability p = 1 - e^(-size / interval), so a sample stands for 1 / p
-//! objects, and `size / p` bytes. Of objects that are alive only some are followed where there are very many: then p is the
-//! smaller by that. Samples are drawn one by one, so the variance of a sum is the sum of size² (1 - p) / p² (Horvitz and
-//! Thompson's estimate for Poisson sampling), and three times its root is the error that is shown.
+//! An allocation of `size` bytes is sampled with the probability p = 1 - e^(-size / interval), so a sample stands for 1 / p objects, and
+//! `size / p` bytes. If very many sampled objects are alive, only some are followed, and p is smaller by that share. Samples are drawn
+//! independently, so the variance of a sum is the sum of size² (1 - p) / p² (Horvitz and Thompson's estimate for Poisson sampling). The
+//! error shown is three times its root.
 
 use memory_city_heap::{AllocationSite, ObjectId};
 use std::collections::BTreeMap;
@@ -23,14 +23,21 @@ pub struct SampledAmount {
 }
 
 impl SampledAmount {
-    /// Of one sample of an object of so many bytes that stands for so many objects.
+    /// The estimate from one sample of an object of so many bytes that stands for so many objects.
     #[inline]
     pub fn of_sample(size: u64, weight: f64) -> SampledAmount {
         let bytes = size as f64 * weight;
         SampledAmount { samples: 1, objects: weight, bytes, variance: bytes * bytes * (1.0 - 1.0 / weight.max(1.0)) }
     }
 
-    /// Adds what other samples stand for.
+    /// The estimate from so many like these.
+    pub fn times(self, count: u64) -> SampledAmount {
+        let SampledAmount { samples, objects, bytes, variance } = self;
+        let n = count as f64;
+        SampledAmount { samples: samples * count, objects: objects * n, bytes: bytes * n, variance: variance * n }
+    }
+
+    /// Adds the estimate from other samples.
     #[inline]
     pub fn add(&mut self, other: SampledAmount) {
         self.samples += other.samples;
@@ -46,7 +53,7 @@ impl SampledAmount {
     }
 }
 
-/// What is allocated at one place, of one class.
+/// The allocations of one class at one site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledGroup {
     /// The class, in source form.
@@ -62,41 +69,41 @@ pub struct SampledGroup {
 pub struct SampledObject {
     /// Its number.
     pub sample: u64,
-    /// Which object of the heap state it is.
+    /// The object in the heap state.
     pub object: ObjectId,
     /// The place in [`SampledAllocations::groups`].
     pub group: u32,
-    /// What it stands for.
+    /// The amount it stands for.
     pub amount: SampledAmount,
 }
 
-/// What the samples of a recording say as a whole, and at some points in time.
+/// Estimates for a recording as a whole, and at some points in time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledAllocations {
     /// The call chains.
     pub sites: Arc<Vec<AllocationSite>>,
-    /// What is allocated where, sorted by class and site.
+    /// The allocations, sorted by class and site.
     pub groups: Vec<SampledGroup>,
     /// For each point that was asked for, the samples that are alive in it, ascending by number.
     pub alive: Vec<Vec<SampledObject>>,
-    /// For each of these points how many samples that were alive in it are not among them: a recording with a bound has added them up
-    /// since, and what is alive then is more than they say.
+    /// For each point, the samples alive at it that are missing here. A recording with a bound has added them up since, so the estimates
+    /// are too low by these.
     pub gone: Vec<u64>,
-    /// Samples were let go of while their objects lived, because there were very many.
+    /// Samples were dropped while their objects lived, because there were very many.
     pub is_thinned: bool,
     /// Samples that were lost: of them nothing is known, and estimates are too small by them.
     pub lost: u64,
     /// Every allocation was recorded: amounts are exact.
     pub is_exact: bool,
-    /// The recording began with the program. If not, what is older has no sample.
+    /// The recording began with the program. If not, older objects have no sample.
     pub from_start: bool,
-    /// Threads that ran when it began had drawn already how much they allocate until their next sample, and that stood: of what they allocated first up
-    /// to 512 KB each was not seen. So in a Java before 18.
+    /// True if the start of running threads is missing. They had drawn the distance to their next sample before the recording began, so up
+    /// to 512 KB of allocations each was not seen. This is so before Java 18.
     pub begins_blind: bool,
 }
 
 impl SampledAllocations {
-    /// What is alive at the `at`th of the points that were asked for, by group.
+    /// The live amount at the `at`th requested point, by group.
     pub fn alive_by_group(&self, at: usize) -> Vec<SampledAmount> {
         let mut sums = vec![SampledAmount::default(); self.groups.len()];
         for object in self.alive.get(at).into_iter().flatten() {
@@ -107,9 +114,8 @@ impl SampledAllocations {
         sums
     }
 
-    /// Bytes that came and went between two of the points that were asked for, by `key` of the group: the difference, with its
-    /// variance. What is alive at both is in neither, so the error is that of what came and went; only where samples
-    /// were thinned meanwhile are the two points taken as if they knew nothing of each other.
+    /// The change of bytes between two requested points, by `key` of the group, with its variance. Samples alive at both points cancel out,
+    /// so the error is that of births and deaths only. If samples were thinned in between, the two points are treated as independent.
     pub fn change<K: Ord>(
         &self,
         from: usize,
@@ -195,7 +201,7 @@ mod tests {
     }
 
     proptest! {
-        /// The change of groups is the difference of what is alive, whether or not the points share samples.
+        /// The change of groups is the difference of live amounts, whether or not the points share samples.
         #[test]
         fn changes_are_differences(
             first in prop::collection::btree_map(0u64..60, (0u32..4, 1u64..500), 0..40),

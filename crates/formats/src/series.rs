@@ -1,4 +1,4 @@
-//! A series of snapshots in time order, and how files become one.
+//! A series of heap states in time order, and its construction from files.
 
 use super::answers::DumpStamp;
 use super::budget::MemoryNeed;
@@ -6,13 +6,12 @@ use super::counts::ClassCounts;
 use super::event::GcKind;
 use super::lives::{GcHistory, GcNoun, Lives};
 use super::recording::Recording;
-use super::registry;
 use super::sampled::SampledAllocations;
 use super::values::HeapValues;
-use memory_city_heap::HeapState;
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::progress::Progress;
-use std::path::{Path, PathBuf};
+use memory_city_heap::{HeapState, Profile};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// One point in time of a series.
@@ -28,7 +27,7 @@ pub struct SnapshotInfo {
     pub gc: Option<GcPoint>,
 }
 
-/// Who wrote a point in time of an input that grows, and its number there.
+/// The writer of a point in time of a growing input, and the point's number there.
 pub type PointNumber = (u16, u32);
 
 /// The start or end of a garbage collection.
@@ -52,7 +51,7 @@ pub struct GcPoint {
     pub freed: Option<u64>,
 }
 
-/// What a person must know about a dump, and which program it seems to be of.
+/// Warnings about a dump, and the program it seems to come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DumpFacts {
     /// Warnings of the state.
@@ -61,7 +60,7 @@ pub struct DumpFacts {
     pub classes: Vec<String>,
 }
 
-/// Heap states in time order. What every format gives.
+/// Heap states in time order: the interface of every format.
 pub trait HeapSeries: Send + Sync {
     /// The points in time.
     fn points(&self) -> &[SnapshotInfo];
@@ -72,9 +71,8 @@ pub trait HeapSeries: Send + Sync {
     /// When the file has become unreadable or unusable, or the work was cancelled.
     fn load(&self, index: usize, progress: &Progress) -> Result<Arc<HeapState>>;
 
-    /// The values of the objects at a point in time, to be read when asked for; `None` where the input has none (traces record
-    /// references, not values). Loads the heap state where it is not kept; costs nothing by object otherwise, but for packed
-    /// inputs, which are unpacked again.
+    /// The values of the objects at a point in time, to be read on demand; `None` without values (traces record references, not values).
+    /// Loads the heap state if it is not kept. Otherwise it costs nothing by object, except for packed inputs, which are unpacked again.
     ///
     /// # Errors
     /// As [`HeapSeries::load`], or when the file has changed since.
@@ -82,25 +80,24 @@ pub trait HeapSeries: Send + Sync {
         Ok(None)
     }
 
-    /// What a person must know about the series as a whole, by now.
+    /// Warnings about the series as a whole, so far.
     fn warnings(&self) -> Vec<Warning>;
 
-    /// By which a point is found again when the input was opened again and has grown meanwhile; `None` where an input does not grow, or the
-    /// point is not complete yet.
+    /// Stable id of a point, the same after the input was reopened and has grown. `None` if an input does not grow, or the point is not
+    /// complete yet.
     fn number(&self, _index: usize) -> Option<PointNumber> {
         None
     }
 
-    /// What is known of a dump that was loaded, for who keeps answers about it; `None` for what is no dump, and before.
+    /// The facts about a loaded dump, for caches of answers; `None` for other inputs, and before loading.
     fn facts(&self, _index: usize) -> Option<DumpFacts> {
         None
     }
 
-    /// Takes note of what was known of a dump, as if it had been loaded.
+    /// Restores the facts about a dump, as if it had been loaded.
     fn recall(&self, _index: usize, _facts: DumpFacts) {}
 
-    /// By what a dump is known again, for who keeps answers about it: of the content that is read here, whatever becomes of
-    /// the file. `None` for what is no dump.
+    /// Identity of a dump, for caches of answers: of the content read here, even if the file changes. `None` for other inputs.
     fn stamp(&self, _index: usize) -> Option<DumpStamp> {
         None
     }
@@ -111,8 +108,8 @@ pub trait HeapSeries: Send + Sync {
         None
     }
 
-    /// Whether it says of most objects where they were allocated, so that it is worth while to divide the heap by that unasked. For
-    /// dumps the answer is no, though those of old JVMs may have traces: nobody would look for them.
+    /// True if most objects have an allocation site, so that the default grouping should use it. False for dumps, though those of old JVMs
+    /// may have sites: few users would expect them.
     fn has_sites(&self) -> bool {
         self.recording().is_some()
     }
@@ -122,7 +119,7 @@ pub trait HeapSeries: Send + Sync {
         false
     }
 
-    /// What these are, one by one. Constant time.
+    /// The noun for one of these. Constant time.
     fn gc_noun(&self) -> GcNoun {
         GcNoun::default()
     }
@@ -132,12 +129,15 @@ pub trait HeapSeries: Send + Sync {
         false
     }
 
-    /// What one of its states is, for people who are told what it lacks.
+    /// What the runtime of its states calls things.
+    fn profile(&self) -> &'static Profile;
+
+    /// The noun for one of its states, for messages.
     fn noun(&self) -> &'static str {
         "this heap dump"
     }
 
-    /// Which packages are the program's own, as a list that people write, where the input tells.
+    /// The packages of the program itself, as a list as users type it, if the input has one.
     fn own_packages(&self) -> Option<&str> {
         None
     }
@@ -162,7 +162,7 @@ pub trait HeapSeries: Send + Sync {
         false
     }
 
-    /// What samples of allocations say, with those that are alive at some points in time; `None` where none were taken.
+    /// Estimates from samples of allocations, with the samples alive at some points in time; `None` without samples.
     ///
     /// # Errors
     /// When a file has changed since, or the work was cancelled.
@@ -170,8 +170,8 @@ pub trait HeapSeries: Send + Sync {
         Ok(None)
     }
 
-    /// What was counted by class between the points, and beside them: no heap states. `None` where nothing was. Of a recording the first
-    /// call takes O(classes × counts).
+    /// Class counts between the points, and beside them: no heap states. `None` without counts. For a recording the first call takes
+    /// O(classes × counts).
     fn class_counts(&self) -> Option<Arc<ClassCounts>> {
         None
     }
@@ -181,13 +181,12 @@ pub trait HeapSeries: Send + Sync {
         false
     }
 
-    /// What came and went from point to point, where the source records it: then trees over time need no heap state.
+    /// Changes from point to point, if the source records them: then trees over time need no heap state.
     fn recording(&self) -> Option<&Recording> {
         None
     }
 
-    /// The garbage collections of the run, those between points too; `None` where the source knows none. Costs a pass over what
-    /// is known of the run.
+    /// The garbage collections of the run, those between points too; `None` if the source knows none. Linear in the records of the run.
     ///
     /// # Errors
     /// When the work was cancelled.
@@ -199,35 +198,4 @@ pub trait HeapSeries: Send + Sync {
     fn lives(&self) -> Option<Lives<'_>> {
         None
     }
-}
-
-/// Opens files and folders as one series: dumps in the order of the time they were taken, ties by name; or a trace.
-///
-/// # Errors
-/// When a named file is of no known format or cannot be read, files are of different formats, or nothing is left to
-/// show. In a folder, files of no known format are skipped with a warning.
-pub fn open(paths: &[PathBuf], progress: &Progress) -> Result<Box<dyn HeapSeries>> {
-    open_gradually(paths, progress, &mut |_| ())
-}
-
-/// As [`open`]; while a long trace is being read, `partial` is given what has been read of it so far, now and then. It
-/// may take its time: the reading waits.
-///
-/// # Errors
-/// As [`open`].
-pub fn open_gradually(
-    paths: &[PathBuf],
-    progress: &Progress,
-    partial: &mut dyn FnMut(Box<dyn HeapSeries>),
-) -> Result<Box<dyn HeapSeries>> {
-    progress.begin("Looking at the files", 0);
-    registry::open(&crate::formats(), paths, progress, partial)
-}
-
-/// Whether a folder has a heap dump or a trace.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn holds_heaps(folder: &Path) -> Result<bool> {
-    registry::holds_heaps(&crate::formats(), folder)
 }

@@ -1,4 +1,4 @@
-//! The spaces of a heap: which part of the address range is eden, survivor or old.
+//! The spaces of a heap: the parts of the address range that are eden, survivor or old.
 
 use memory_city_heap::SpaceKind;
 use serde::{Deserialize, Serialize};

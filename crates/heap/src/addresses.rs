@@ -1,11 +1,12 @@
-//! Addresses to objects in constant time: a bitmap of the addresses that hold an object, with ranks.
+//! A map from addresses to object numbers in constant time: a bitmap of the addresses that hold an object, with ranks.
 //!
-//! The address space is cut into pages of 4096 slots. [`AddressSet`] collects addresses from many threads into the
-//! pages that occur; [`AddressMap`] numbers them: an object's number is the count of addresses below its own. A page
-//! is found through a flat table over the occurring range, or by binary search where addresses are so scattered that
-//! the table would be large. Memory is bounded by the number of objects: 0.8 KB a page at worst.
+//! The address space is cut into pages of 4096 slots. [`AddressSet`] collects addresses from many threads into the pages that occur;
+//! [`AddressMap`] numbers them: an object's number is the count of addresses below its own. A flat table over the occurring range finds a
+//! page, or a binary search if addresses are so scattered that the table would be large. Memory is bounded by the number of objects: 1.4 KB
+//! a page at worst. For addresses from a file that may be wrong, pages are bounded as well: a few bytes of a file name an address, while
+//! objects of real programs are neighbours.
 
-use super::ObjectId;
+use super::types::ObjectId;
 use ahash::AHashMap;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -20,7 +21,22 @@ type Page = [AtomicU64; WORDS];
 /// Addresses being collected. Cheap to write from many threads when each goes through an [`AddressWriter`].
 pub struct AddressSet {
     shift: u32,
+    /// Pages that there may be, and that there are.
+    most_pages: u64,
+    pages: AtomicU64,
     shards: Vec<Mutex<AHashMap<u64, Arc<Page>>>>,
+}
+
+/// Bytes of a page, while it is collected and while it is numbered.
+const PAGE_BYTES: u64 = 1400;
+
+/// Why addresses are not numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TooManyAddresses {
+    /// The number of objects.
+    Objects(u64),
+    /// They lie so scattered that the map of them takes more memory than it may, bytes.
+    Scattered(u64),
 }
 
 /// One thread's access to an [`AddressSet`]: remembers the last page.
@@ -33,7 +49,13 @@ pub struct AddressWriter<'a> {
 impl AddressSet {
     /// Addresses that are multiples of `1 << shift`.
     pub fn new(shift: u32) -> Self {
-        AddressSet { shift, shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+        Self::within(shift, u64::MAX)
+    }
+
+    /// The same, in at most `bytes` of memory. [`AddressSet::finish_within`] fails if they do not hold all addresses.
+    pub fn within(shift: u32, bytes: u64) -> Self {
+        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
+        AddressSet { shift, most_pages: bytes / PAGE_BYTES, pages: AtomicU64::new(0), shards }
     }
 
     /// Access for one thread.
@@ -43,23 +65,34 @@ impl AddressSet {
 
     fn page(&self, page: u64) -> Arc<Page> {
         let mut shard = self.shards[page as usize % SHARDS].lock().unwrap_or_else(|e| e.into_inner());
-        Arc::clone(shard.entry(page).or_insert_with(|| Arc::new(std::array::from_fn(|_| AtomicU64::new(0)))))
+        if let Some(known) = shard.get(&page) {
+            return Arc::clone(known);
+        }
+        let new: Arc<Page> = Arc::new(std::array::from_fn(|_| AtomicU64::new(0)));
+        // One page too many is for its writer alone: nothing will be made of it.
+        if self.pages.fetch_add(1, Relaxed) < self.most_pages {
+            shard.insert(page, Arc::clone(&new));
+        }
+        new
     }
 
-    /// Numbers the addresses, of which there must be at most `most`.
+    /// Numbers the addresses. `Err` with their count if there are more than `most`.
     ///
     /// # Errors
-    /// How many there are, where these are more.
-    pub fn finish_within(self, most: u32) -> Result<AddressMap, u64> {
+    /// How many there are, where these are more; that they are too scattered for [the memory](AddressSet::within) there is for them.
+    pub fn finish_within(self, most: u32) -> Result<AddressMap, TooManyAddresses> {
+        if self.pages.load(Relaxed) > self.most_pages {
+            return Err(TooManyAddresses::Scattered(self.most_pages * PAGE_BYTES));
+        }
         let count = |shard: &Mutex<AHashMap<u64, Arc<Page>>>| {
             let pages = shard.lock().unwrap_or_else(|e| e.into_inner());
             pages.values().flat_map(|p| p.iter()).map(|word| u64::from(word.load(Relaxed).count_ones())).sum::<u64>()
         };
         let count = self.shards.par_iter().map(count).sum();
-        if count > u64::from(most) { Err(count) } else { Ok(self.finish()) }
+        if count > u64::from(most) { Err(TooManyAddresses::Objects(count)) } else { Ok(self.finish()) }
     }
 
-    /// Numbers the addresses, of which there must be less than 2^32.
+    /// Numbers the addresses. There must be less than 2^32.
     pub fn finish(self) -> AddressMap {
         let mut pages: Vec<(u64, Arc<Page>)> = self
             .shards
@@ -133,7 +166,7 @@ pub struct AddressMap {
 }
 
 impl AddressMap {
-    /// How many addresses there are.
+    /// The number of addresses.
     #[inline]
     pub fn len(&self) -> usize {
         self.ranks.last().copied().unwrap_or(0) as usize
@@ -200,6 +233,20 @@ impl AddressMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scattered_addresses_take_no_more_memory_than_they_may() {
+        for (bytes, fits) in [(1000 * PAGE_BYTES, true), (999 * PAGE_BYTES, false)] {
+            let set = AddressSet::within(3, bytes);
+            let mut writer = set.writer();
+            for page in 0..1000 {
+                assert_eq!(writer.insert(page << 40), Some(true));
+            }
+            let kept: usize = set.shards.iter().map(|shard| shard.lock().expect("whole").len()).sum();
+            assert_eq!(kept as u64, bytes / PAGE_BYTES);
+            assert_eq!(set.finish_within(u32::MAX).err(), (!fits).then_some(TooManyAddresses::Scattered(bytes)));
+        }
+    }
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

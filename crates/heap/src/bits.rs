@@ -1,4 +1,4 @@
-//! A set of objects as bits.
+//! A set of objects, one bit each.
 
 use crate::prefetch::prefetch;
 
@@ -39,7 +39,7 @@ impl BitSet {
         new
     }
 
-    /// Has the processor fetch what tells whether `i` is in it.
+    /// Prefetches the word of `i`.
     #[inline]
     pub(crate) fn prefetch(&self, i: u32) {
         prefetch(&self.words, i as usize / 64);
@@ -75,12 +75,12 @@ impl BitSet {
         })
     }
 
-    /// Takes out what is in another set of the same bound.
+    /// Removes the members of another set of the same bound.
     pub fn subtract(&mut self, other: &BitSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(mine, theirs)| *mine &= !theirs);
     }
 
-    /// Adds what is in another set of the same bound.
+    /// Adds the members of another set of the same bound.
     pub fn unite(&mut self, other: &BitSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(mine, theirs)| *mine |= theirs);
     }

@@ -1,6 +1,6 @@
 //! References as compressed sparse rows: for each object a slice of others, in two arrays.
 
-use super::ObjectId;
+use super::types::ObjectId;
 
 /// For each of n objects a slice of objects.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -11,13 +11,14 @@ pub struct Csr {
 }
 
 impl Csr {
-    /// From offsets (n + 1, ascending, the last is the number of targets) and targets.
+    /// Rows from offsets (n + 1, ascending, the last is the number of targets) and targets.
     pub fn new(offsets: Vec<u32>, targets: Vec<ObjectId>) -> Self {
         debug_assert_eq!(offsets.last().copied().unwrap_or(0) as usize, targets.len());
         Csr { offsets, targets }
     }
 
-    /// From one list a row.
+    /// Rows from one list each.
+    #[cfg(test)]
     pub(crate) fn from_rows(rows: &[Vec<ObjectId>]) -> Self {
         let mut offsets = vec![0u32];
         let mut targets = Vec::new();
@@ -28,18 +29,9 @@ impl Csr {
         Csr { offsets, targets }
     }
 
-    /// Adds entries (row, entry), ascending by row, behind the others of their rows. In place: one pass over what lies behind
-    /// the first.
+    /// Adds entries (row, entry), ascending by row, behind the others of their rows. In place: one pass over the entries behind the first.
     pub(crate) fn append(&mut self, entries: &[(ObjectId, ObjectId)]) {
-        let mut end = self.targets.len();
-        self.targets.resize(end + entries.len(), ObjectId(0));
-        for (before, &(row, entry)) in entries.iter().enumerate().rev() {
-            let at = self.offsets[row.0 as usize + 1] as usize;
-            // What lies behind this place moves by as many entries as come before it, and this one.
-            self.targets.copy_within(at..end, at + before + 1);
-            self.targets[at + before] = entry;
-            end = at;
-        }
+        insert_behind(&mut self.targets, &self.offsets, entries);
         let mut before = 0;
         for (row, offset) in self.offsets.iter_mut().enumerate() {
             while entries.get(before).is_some_and(|(of, _)| (of.0 as usize) < row) {
@@ -49,6 +41,17 @@ impl Csr {
         }
     }
 
+    /// Adds values for the same entries to a column with a value for each entry. Before [`Csr::append`].
+    pub(crate) fn append_beside<T: Copy>(&self, column: &mut Vec<T>, values: &[(ObjectId, T)]) {
+        insert_behind(column, &self.offsets, values);
+    }
+
+    /// The number of the first entry of a row.
+    #[inline]
+    pub(crate) fn start(&self, o: ObjectId) -> usize {
+        self.offsets[o.0 as usize] as usize
+    }
+
     /// The row of an object.
     #[inline]
     pub fn of(&self, o: ObjectId) -> &[ObjectId] {
@@ -56,7 +59,7 @@ impl Csr {
         &self.targets[self.offsets[i] as usize..self.offsets[i + 1] as usize]
     }
 
-    /// The rows of neighbouring objects, from one to another, of which at most so many entries.
+    /// The targets of neighbouring objects, from `first` to `last`, at most `most` of them.
     #[inline]
     pub(crate) fn of_run(&self, first: ObjectId, last: ObjectId, most: usize) -> &[ObjectId] {
         let (start, end) = (self.offsets[first.0 as usize] as usize, self.offsets[last.0 as usize + 1] as usize);
@@ -80,14 +83,14 @@ impl Csr {
     }
 
     /// Number of rows.
-    fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
     /// The same entries by target: row t lists the sources that have t, ascending.
     ///
-    /// Each thread owns a range of targets and reads all entries in order: no atomics, no scratch memory, and the
-    /// result does not depend on the number of threads. Reading is sequential and cheap beside the scattered writes.
+    /// Each thread owns a range of targets and reads all entries in order. It needs no atomics and no scratch memory, and the result does
+    /// not depend on the number of threads. Reading is sequential and cheap beside the scattered writes.
     pub fn transpose(&self) -> Csr {
         let n = self.rows();
         // A small heap is done before a thread has started.
@@ -140,10 +143,24 @@ impl Csr {
     }
 }
 
+/// Puts values behind those of their rows, ascending by row. `offsets` are those before.
+fn insert_behind<T: Copy>(values: &mut Vec<T>, offsets: &[u32], new: &[(ObjectId, T)]) {
+    let Some(&(_, any)) = new.first() else { return };
+    let mut end = values.len();
+    values.resize(end + new.len(), any);
+    for (before, &(row, value)) in new.iter().enumerate().rev() {
+        let at = offsets[row.0 as usize + 1] as usize;
+        // What lies behind this place moves by as many entries as come before it, and this one.
+        values.copy_within(at..end, at + before + 1);
+        values[at + before] = value;
+        end = at;
+    }
+}
+
 /// Does each piece of work on a thread of its own.
 ///
-/// Not on those of the pool: whoever waits there for this to be done may be given other work meanwhile, which may wait for
-/// the same.
+/// It uses threads of its own, not those of the pool: a pool thread that waits here may get other work meanwhile, which may wait for the
+/// same.
 fn on_threads<W: Send>(work: impl ExactSizeIterator<Item = W>, done: impl Fn(W) + Sync) {
     if work.len() < 2 {
         return work.for_each(done);

@@ -1,8 +1,11 @@
 //! Errors and warnings of the engine: each names the file, the place in it, what was expected and what to do.
 //!
-//! An [`Error`] ends the work on a file. A [`Warning`] is what a person must know about a result that is
-//! there all the same (a truncated dump, a skipped record); warnings travel with the result and are shown.
+//! The text of each is one line (for [`Error::Shown`]: as many as it has), whatever file names and contents it quotes.
+//!
+//! An [`Error`] ends the work on a file. A [`Warning`] is a limit of a result that exists all the same (a truncated dump, a skipped
+//! record). Warnings travel with the result and are shown.
 
+use crate::printable::Printable;
 use std::path::{Path, PathBuf};
 
 /// The result of engine functions.
@@ -12,40 +15,66 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused.
-    #[error("{}: {source}. {remedy}", path.display())]
+    #[error("{}: {}. {}", Printable(path.display()), Printable(source), Printable(remedy))]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
-        /// What the user can do.
+        /// The user's way out.
         remedy: String,
     },
-    /// The bytes are not what the format says they should be.
-    #[error("{}{}: found {found}, expected {expected}. {remedy}", path.display(), at(*offset))]
+    /// The bytes break the format.
+    #[error(
+        "{}{}: found {}, expected {}. {}",
+        Printable(path.display()), at(*offset), Printable(found), Printable(expected), Printable(remedy)
+    )]
     Format {
         /// The file.
         path: PathBuf,
         /// Byte offset in the (decompressed) file, where one is known.
         offset: Option<u64>,
-        /// What stands there.
+        /// The content found.
         found: String,
-        /// What should stand there.
+        /// The expected content.
         expected: String,
-        /// What the user can do.
+        /// The user's way out.
         remedy: String,
     },
     /// The input is well formed but cannot be used as asked.
-    #[error("{what}. {remedy}")]
+    #[error("{}. {}", Printable(what), Printable(remedy))]
     Unusable {
-        /// What is wrong.
+        /// The problem.
         what: String,
-        /// What the user can do.
+        /// The user's way out.
+        remedy: String,
+    },
+    /// There is less memory than the work takes. Other work would end in the same way: no caller goes on without the result.
+    #[error("{}. {}", Printable(what), Printable(remedy))]
+    Memory {
+        /// What takes how much, and what limits it.
+        what: String,
+        /// The user's way out.
+        remedy: String,
+    },
+    /// As [`Error::Unusable`], with lines of context: a place in typed text, or a list of choices.
+    #[error("{}:{}\n{}", Printable(what), indented(lines), Printable(remedy))]
+    Shown {
+        /// The problem.
+        what: String,
+        /// The lines of context.
+        lines: Vec<String>,
+        /// The user's way out.
         remedy: String,
     },
     /// The user cancelled.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// Each in a line of its own, whatever it contains.
+fn indented(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("\n  {}", Printable(line))).collect()
 }
 
 fn at(offset: Option<u64>) -> String {
@@ -59,15 +88,17 @@ impl Error {
         let remedy = match source.kind() {
             K::NotFound => "Check the path",
             K::PermissionDenied => "Make the file readable for this user (chmod +r) or copy it to a place that is",
+            K::InvalidInput => "Write what it gives into a file, and name that",
             K::AlreadyExists => "Name another one",
             K::NotADirectory | K::IsADirectory => "Check the path: files and folders are not each other's place",
+            K::OutOfMemory => "Raise the limit to memory (ulimit -v), or open a smaller file",
             K::StorageFull | K::QuotaExceeded => "Make room on that disk and try again",
             _ => "Check the disk and try again",
         };
         Error::Io { path: path.to_owned(), source, remedy: remedy.to_owned() }
     }
 
-    /// The same of a file or folder that was to be made: where that is not allowed, it is another place that helps.
+    /// The error for a file or folder that could not be created. Its remedy for a lack of permission is another place.
     pub fn not_made(path: &Path, source: std::io::Error) -> Self {
         use std::io::ErrorKind as K;
         match source.kind() {
@@ -83,20 +114,39 @@ impl Error {
 /// Something a person must know about a result that exists all the same.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Warning {
-    /// The file it is about. As text its name is written with replacement characters where it is no UTF-8.
+    /// The file it is about. Bytes that are no UTF-8 are shown as replacement characters.
     #[serde(serialize_with = "lossy")]
     pub path: PathBuf,
     /// Byte offset in the (decompressed) file, where one is known.
     pub offset: Option<u64>,
-    /// What happened, and what it means for the result.
+    /// The event, and its effect on the result.
     pub message: String,
 }
 
 impl Warning {
-    /// How messages about files begin that are passed over since they are none of what was asked for.
+    /// Prefix of messages about files that were passed over because they are of another kind.
     pub const SKIPPED: &str = "skipped: ";
 
-    /// Whether it only says that a file of another kind was passed over: what is shown is complete.
+    /// Prefix of messages about an input that cannot be judged: it is cut off, has no roots, or lacks the data for owners.
+    pub const UNJUDGED: &str = "cannot be judged: ";
+
+    /// How the message begins that texts and other values were taken out of the input.
+    pub const REDACTED: &str = "the texts in this dump were taken out";
+
+    /// Prefix of messages about what lies beside a recording that was interrupted, and could be added to it.
+    pub const UNFINISHED: &str = "an interrupted recording left ";
+
+    /// True if the input could be completed: everybody sees that in the first lines.
+    pub fn is_unfinished(&self) -> bool {
+        self.message.starts_with(Warning::UNFINISHED)
+    }
+
+    /// Why the input cannot be judged, where it says so.
+    pub fn unjudged(&self) -> Option<&str> {
+        self.message.strip_prefix(Warning::UNJUDGED)
+    }
+
+    /// True if it only reports that a file of another kind was passed over: the result is complete.
     pub fn skips_file(&self) -> bool {
         self.offset.is_none() && self.message.starts_with(Warning::SKIPPED)
     }
@@ -108,7 +158,7 @@ fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> std::result::Resul
 
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}{}: {}", self.path.display(), at(self.offset), self.message)
+        write!(f, "{}{}: {}", Printable(self.path.display()), at(self.offset), Printable(&self.message))
     }
 }
 
@@ -116,6 +166,26 @@ impl std::fmt::Display for Warning {
 mod tests {
     use super::*;
     use std::io::{Error as IoError, ErrorKind};
+
+    #[test]
+    fn what_is_quoted_begins_no_line() {
+        let (path, hostile) = (Path::new("a\n::error::\u{1b}[2J"), "x\n\u{202e}ok".to_owned());
+        let text = || hostile.clone();
+        let format =
+            Error::Format { path: path.into(), offset: Some(1), found: text(), expected: text(), remedy: text() };
+        let shown = Error::Shown { what: text(), lines: vec![text(), text()], remedy: text() };
+        let warning = Warning { path: path.into(), offset: None, message: text() };
+        for (said, lines) in [
+            (Error::io(path, IoError::other(text())).to_string(), 1),
+            (format.to_string(), 1),
+            (Error::Unusable { what: text(), remedy: text() }.to_string(), 1),
+            (shown.to_string(), 4),
+            (warning.to_string(), 1),
+        ] {
+            assert_eq!(said.lines().count(), lines, "{said}");
+            assert!(!said.contains(|c: char| c != '\n' && crate::printable::is_unprintable(c)), "{said:?}");
+        }
+    }
 
     #[test]
     fn what_cannot_be_made_is_made_elsewhere() {

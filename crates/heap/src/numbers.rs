@@ -1,5 +1,5 @@
-//! Columns of whole numbers that take no more room than the largest of them needs: most counts of most programs fit two or four bytes,
-//! and what looks at a column of a million waits for its bytes.
+//! Columns of whole numbers, as narrow as their largest value allows. Most counts of most programs fit two or four bytes, and a pass over a
+//! million of them waits for memory.
 
 /// A column of numbers, each two, four or eight bytes: as many as the largest that was ever in it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Number for u64 {
 }
 
 impl NumberColumn {
-    /// So many zeros, with room for numbers up to `largest` from the beginning; a larger one makes room for itself.
+    /// `len` zeros, with room for numbers up to `largest`; a larger number widens the column.
     pub fn zeros(len: usize, largest: u64) -> NumberColumn {
         match largest {
             0..=0xFFFF => NumberColumn::Two(vec![0; len]),
@@ -55,7 +55,7 @@ impl NumberColumn {
         }
     }
 
-    /// Room for so many more, and no more.
+    /// Allocates room for exactly so many more.
     pub fn reserve_exact(&mut self, more: usize) {
         match self {
             NumberColumn::Two(all) => all.reserve_exact(more),
@@ -64,7 +64,7 @@ impl NumberColumn {
         }
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn len(&self) -> usize {
         match self {
             NumberColumn::Two(all) => all.len(),

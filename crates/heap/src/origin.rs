@@ -1,5 +1,7 @@
-//! Where objects come from and how they live: what traces know of them and dumps do not.
+//! Origin and life of objects: facts that traces record and dumps lack.
 
+use crate::profile::Profile;
+use crate::types::{HeapType, ObjectId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -11,7 +13,7 @@ pub struct AllocationSite {
     pub frames: Vec<Arc<str>>,
 }
 
-/// Who allocated: the allocating subsystem.
+/// The subsystem that allocated an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Allocator {
@@ -40,7 +42,7 @@ impl Allocator {
     }
 }
 
-/// What a space is for.
+/// The purpose of a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum SpaceKind {
@@ -58,7 +60,7 @@ pub enum SpaceKind {
 }
 
 impl SpaceKind {
-    /// How many kinds there are.
+    /// The number of kinds.
     pub const COUNT: usize = 5;
 
     /// The kind for people.
@@ -103,8 +105,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of an object that nothing of this is known of, because only samples of all allocations were recorded: no site, no
-    /// thread, no age, no identity.
+    /// The origin of an unsampled object in a recording of samples: no site, no thread, no age, no identity.
     pub const NOT_SAMPLED: Origin = Origin {
         site: u32::MAX,
         thread: ThreadId::UNKNOWN,
@@ -113,7 +114,7 @@ impl Origin {
         space: SpaceKind::Unknown,
     };
 
-    /// Whether the object is a sample, or every allocation was recorded.
+    /// False if the object is not a sample and the recording has only samples.
     #[inline]
     pub fn was_recorded(&self) -> bool {
         self.site != Origin::NOT_SAMPLED.site
@@ -143,7 +144,7 @@ pub struct ObjectIds {
 
 impl ObjectIds {
     /// The next object; its id is larger than those before.
-    pub fn push(&mut self, object: super::ObjectId, id: u64, address: Option<u64>) {
+    pub fn push(&mut self, object: ObjectId, id: u64, address: Option<u64>) {
         if self.ids.is_empty() {
             self.first = object.0;
         }
@@ -157,24 +158,24 @@ impl ObjectIds {
 
     /// The id of an object, where it has one.
     #[inline]
-    pub fn id(&self, object: super::ObjectId) -> Option<u64> {
+    pub fn id(&self, object: ObjectId) -> Option<u64> {
         self.ids.get(object.0.checked_sub(self.first)? as usize).copied()
     }
 
     /// The object with an id.
-    pub fn find(&self, id: u64) -> Option<super::ObjectId> {
+    pub fn find(&self, id: u64) -> Option<ObjectId> {
         let at = self.ids.binary_search(&id).ok()?;
-        Some(super::ObjectId(self.first + at as u32))
+        Some(ObjectId(self.first + at as u32))
     }
 
     /// The address of an object that has an id, where the source tells it.
-    pub fn address(&self, object: super::ObjectId) -> Option<u64> {
+    pub fn address(&self, object: ObjectId) -> Option<u64> {
         self.located.get(&object.0).copied()
     }
 
     /// The object with an id that is at an address.
-    pub fn at(&self, address: u64) -> Option<super::ObjectId> {
-        self.found.get(&address).copied().map(super::ObjectId)
+    pub fn at(&self, address: u64) -> Option<ObjectId> {
+        self.found.get(&address).copied().map(ObjectId)
     }
 
     /// Bytes of memory.
@@ -193,11 +194,11 @@ pub struct Origins {
     pub gcs: u32,
     /// Objects that are known by an id, not by an address.
     pub ids: ObjectIds,
-    /// Whether the heap state is a walk over the heap: its roots and references are all there are, whatever is known of
-    /// origins. Not so where collections told what they met.
+    /// True if the heap state is a walk over the heap: its roots and references are complete, whether origins are known or not. False if
+    /// collections reported the objects they met.
     pub is_walk: bool,
-    /// By object: a number that it has in every walk of the recording, and no other object ever; 0 where it has none. Objects that
-    /// were first met later have larger ones. Empty where the recording followed no object but samples.
+    /// By object: a number that it has in every walk of the recording, and no other object ever; 0 without one. Objects that were first met
+    /// later have larger numbers. Empty if the recording followed only samples.
     pub followed: Vec<u64>,
     distinct: Vec<Origin>,
     of: Vec<u32>,
@@ -267,11 +268,11 @@ impl Origins {
     }
 }
 
-/// What is known of an object besides its place in the graph.
+/// The facts about an object besides its place in the graph.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
     /// Its type.
-    pub of: &'a super::HeapType,
+    pub of: &'a HeapType,
     /// Number of elements of an array.
     pub length: Option<u32>,
     /// Shallow bytes.
@@ -282,12 +283,14 @@ pub struct Facts<'a> {
     pub life: Option<Life<'a>>,
 }
 
-/// What the objects of a cohort have in common. Their lengths differ, and with them their sizes: neither is here.
+/// The common facts of the objects of a cohort. Their lengths differ, and so do their sizes: neither is here.
 #[derive(Clone, Copy)]
 pub struct CohortFacts<'a> {
+    /// What their runtime calls things.
+    pub profile: &'static Profile,
     /// Their type.
-    pub of: &'a super::HeapType,
-    /// Whether they are arrays of [`BIG_ARRAY`](super::BIG_ARRAY) elements or more.
+    pub of: &'a HeapType,
+    /// True for arrays of [`BIG_ARRAY`](super::BIG_ARRAY) elements or more.
     pub big_array: bool,
     /// How many elements each of them has, where they are arrays and that is known.
     pub length: Option<u32>,

@@ -1,7 +1,7 @@
-//! Asking the processor to fetch memory that will be needed soon.
+//! Prefetching: tells the processor which memory will be needed soon.
 //!
-//! What is done to a heap is mostly waiting for memory, one object after the other. Where it is known which places come next,
-//! asking for all of them first lets the processor wait for many at once. It changes no result.
+//! Most work on a heap is waiting for memory, one object after the other. If the next places are known, prefetching all of them first
+//! overlaps the waits. It changes no result.
 
 /// Has an element of a slice fetched into the processor's cache; nothing where there is no such element.
 #[inline]

@@ -1,10 +1,13 @@
-//! What the roots reach.
+//! The objects that roots reach.
 //!
 //! An object also keeps its class alive, and with it the class's static fields; that reference is not in the columns.
 //! Neither by recursion nor level by level: a linked list of ten million nodes has ten million levels.
 
+use super::bits::BitSet;
+use super::columns::HeapColumns;
+use super::roots::RootKind;
 use super::sweep::{AHEAD, Sweep};
-use super::{BitSet, HeapColumns, ObjectId, RootKind};
+use super::types::ObjectId;
 
 /// A search that can be gone on with when more is known to be reachable.
 pub(super) struct Search {
@@ -34,14 +37,14 @@ impl Search {
         search
     }
 
-    /// Notes that something reaches an object. [`Search::run`] finds what it reaches.
+    /// Notes that an object is reached. [`Search::run`] follows its references.
     pub fn reach(&mut self, o: ObjectId) {
         if self.seen.insert(o.0) {
             self.open.add(o.0);
         }
     }
 
-    /// Follows the references of what was noted, and those that `more` adds.
+    /// Follows the references of the noted objects, and those that `more` adds.
     pub fn run<'a>(&mut self, columns: &HeapColumns, more: impl Fn(ObjectId) -> &'a [ObjectId]) {
         while let Some(word) = self.open.take() {
             if let Some((first, last)) = word.run() {

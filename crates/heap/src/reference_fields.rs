@@ -1,11 +1,13 @@
-//! Which fields hold objects of which types: what is left of the names of fields where nobody can look them up object by object.
+//! The fields by which objects of one type refer to objects of another. A source keeps these names when fields cannot be looked up object
+//! by object.
 
-use crate::{HeapState, ObjectId, TypeId};
+use super::state::HeapState;
+use super::types::{ObjectId, TypeId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// By the types of two objects, the fields by which one of the first refers to one of the second. What it says of a pair of types is
-/// all of that pair: with a single field, each such reference is in it.
+/// For a pair of types, the fields by which an object of the first refers to one of the second. The list is complete for the pair: if it
+/// has a single field, each such reference is in that field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReferenceFields {
     /// In no order of meaning: ascending, each once.
@@ -41,8 +43,8 @@ impl ReferenceFields {
         self.of.is_empty()
     }
 
-    /// For people, the field by which one object refers to another: `first or last` where it is one of several, of which the first
-    /// are named. `None` where nothing is known.
+    /// The field by which one object refers to another, for people: `first or last` if it is one of several, with the first of them named.
+    /// `None` if unknown.
     pub(crate) fn text(&self, heap: &HeapState, from: ObjectId, to: ObjectId) -> Option<String> {
         match self.between(heap.type_of(from), heap.type_of(to)) {
             [] => None,

@@ -1,29 +1,118 @@
-//! GC roots: what keeps objects alive from outside the heap.
+//! GC roots: references from outside the heap that keep objects alive.
 
-use crate::{BitSet, ObjectId};
+use super::bits::BitSet;
+use super::types::ObjectId;
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+use std::sync::RwLock;
 
-/// The kinds of GC roots (spec: heap analysis, "GC roots").
+/// How virtual threads without a name are called in the details of roots, all of them.
+pub const VIRTUAL_THREADS: &str = "virtual threads";
+
+/// The kinds of GC roots (spec: heap analysis, "GC roots"): those of Java, and those that another runtime has words of its own for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
 #[allow(missing_docs)] // the names are the field's terms
 pub enum RootKind {
-    ClassLoader = 1,
-    StaticField = 2,
-    Thread = 3,
-    LocalVariable = 4,
-    CodeBlob = 5,
-    Jni = 6,
-    Jvmti = 7,
-    Monitor = 8,
-    Management = 9,
-    Other = 10,
+    ClassLoader,
+    StaticField,
+    Thread,
+    LocalVariable,
+    CodeBlob,
+    Jni,
+    Jvmti,
+    Monitor,
+    Management,
+    Other,
+    /// A kind with words of its own, see [`RootKind::named`].
+    Own {
+        /// The words.
+        words: RootWords,
+        /// Whether such roots hold an object only while some code runs, see [`RootKind::is_passing`].
+        passing: bool,
+    },
 }
 
+/// The words of a kind of roots. Equal words are the same in all heap states. They come in the order of the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RootWords(u16);
+
+/// The words of all kinds that were named, by number.
+static WORDS: RwLock<Vec<&'static str>> = RwLock::new(Vec::new());
+
+/// Most kinds with words of their own, in all inputs of a process: runtimes have twenty or so.
+const MOST_KINDS: usize = 1000;
+/// Most bytes of their words.
+const MOST_WORDS: usize = 100;
+
+impl RootWords {
+    fn text(self) -> &'static str {
+        WORDS.read().unwrap_or_else(|e| e.into_inner()).get(usize::from(self.0)).copied().unwrap_or("Other root")
+    }
+}
+
+impl Ord for RootWords {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.text().cmp(other.text())
+    }
+}
+
+impl PartialOrd for RootWords {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The kinds that all formats know, by number from 1 on.
+const KINDS: [RootKind; 10] = [
+    RootKind::ClassLoader,
+    RootKind::StaticField,
+    RootKind::Thread,
+    RootKind::LocalVariable,
+    RootKind::CodeBlob,
+    RootKind::Jni,
+    RootKind::Jvmti,
+    RootKind::Monitor,
+    RootKind::Management,
+    RootKind::Other,
+];
+
 impl RootKind {
+    /// A kind of roots in the words of its runtime: `(Global handles)`. The same words are the same kind. `passing`: see
+    /// [`RootKind::is_passing`]. Words are kept as long as the process: at most a thousand of at most 100 bytes, beyond which the kind is
+    /// [`RootKind::Other`].
+    pub fn named(words: &str, passing: bool) -> RootKind {
+        let mut all = WORDS.write().unwrap_or_else(|e| e.into_inner());
+        let number = match all.iter().position(|known| *known == words) {
+            Some(known) => known,
+            None if all.len() >= MOST_KINDS || words.len() > MOST_WORDS => return RootKind::Other,
+            None => {
+                all.push(Box::leak(words.into()));
+                all.len() - 1
+            }
+        };
+        RootKind::Own { words: RootWords(number as u16), passing }
+    }
+
+    /// The number of the kind in files, from 1 on. Kinds with words of their own have that of [`RootKind::Other`].
+    pub fn number(self) -> u8 {
+        KINDS.iter().position(|kind| *kind == self).map_or(KINDS.len() as u8, |at| at as u8 + 1)
+    }
+
+    /// The kind of such a number.
+    pub fn of_number(number: u32) -> Option<RootKind> {
+        KINDS.get((number as usize).checked_sub(1)?).copied()
+    }
+
+    /// True for kinds of roots that hold an object only while a method runs.
+    #[inline]
+    pub fn is_passing(self) -> bool {
+        matches!(self, RootKind::LocalVariable | RootKind::Monitor | RootKind::Own { passing: true, .. })
+    }
+
     /// The kind for people.
     pub fn title(self) -> &'static str {
         match self {
+            RootKind::Own { words, .. } => words.text(),
             RootKind::ClassLoader => "Class loader",
             RootKind::StaticField => "Static field",
             RootKind::Thread => "Thread",
@@ -61,14 +150,17 @@ pub struct Root {
 impl Root {
     /// Kind and detail, for people.
     pub fn text(&self) -> String {
-        format!("{}: {}", self.kind.title(), self.detail)
+        match (self.kind, self.detail.as_str()) {
+            (RootKind::Own { words, .. }, "") => words.text().to_owned(),
+            (kind, detail) => format!("{}: {detail}", kind.title()),
+        }
     }
 
-    /// From the kind of the root to its place, each part below the one before it: kind, class, field of static fields;
-    /// kind, thread, place in the code of variables; kind, what it is, thread of what belongs to a thread otherwise.
+    /// The parts from the kind of the root to its place, each below the one before it. Static fields: kind, class, field. Variables: kind,
+    /// thread, place in the code. Other roots of a thread: kind, detail, thread.
     ///
-    /// Names of threads may hold anything, places in the code and names of fields no quotation mark and no dot: a detail
-    /// is taken apart where only one way of doing so is possible.
+    /// Names of threads may hold any character; places in the code and names of fields hold no quotation mark and no dot. A detail is split
+    /// only if there is one way to do so.
     pub fn chain(&self) -> impl Iterator<Item = &str> {
         let detail = self.detail.as_str();
         let parts = match self.kind {
@@ -85,8 +177,8 @@ impl Root {
         self.kind.place_in(&self.detail)
     }
 
-    /// Whether it is a variable of the program: a static field, a local variable, or a JNI handle that belongs to a
-    /// thread (which is a local variable of native code).
+    /// True for a variable of the program: a static field, a local variable, or a JNI handle that belongs to a thread (which is a local
+    /// variable of native code).
     pub fn is_variable(&self) -> bool {
         match self.kind {
             RootKind::StaticField | RootKind::LocalVariable => true,
@@ -109,18 +201,18 @@ fn of_thread(detail: &str) -> Option<[&str; 2]> {
     Some([what, name])
 }
 
-/// Which roots hold an object directly.
+/// The roots that hold an object directly.
 pub(crate) struct RootsByObject {
-    /// The objects that roots hold: most objects are in nobody's hand, and the question is asked of all.
+    /// The objects that roots hold directly. Most objects have none, and the check runs for all.
     held: BitSet,
     /// Numbers of roots, by object, then as they come.
     order: Vec<u32>,
-    /// By root: the first of those that are equal but for their object.
+    /// By root: the first root that is equal except for its object.
     alike: Vec<u32>,
 }
 
 impl RootsByObject {
-    /// Of the roots of a heap of `objects` objects: O(r log r) for r roots; 8 bytes each and a bit an object.
+    /// The index of a heap with `objects` objects: O(r log r) for r roots; 8 bytes each and a bit an object.
     pub(crate) fn new(roots: &[Root], objects: usize) -> RootsByObject {
         let mut held = BitSet::new(objects);
         let mut order: Vec<u32> =
@@ -188,6 +280,8 @@ mod tests {
             (K::Jni, "JNI local of thread \"main\"", vec!["JNI", "JNI local", "main"]),
             (K::Jni, "JNI global", vec!["JNI", "JNI global"]),
             (K::Other, "", vec!["Other root"]),
+            (K::named("(Global handles)", false), "", vec!["(Global handles)"]),
+            (K::named("(Stack roots)", true), "frame 3", vec!["(Stack roots)", "frame 3"]),
         ] {
             let root = Root { object: ObjectId(0), kind, detail: detail.into() };
             assert_eq!(root.chain().collect::<Vec<_>>(), expected, "{detail}");
@@ -195,6 +289,21 @@ mod tests {
             assert_eq!(root.is_variable(), variable, "{detail}");
             assert_eq!(root.place(), expected.last().copied().filter(|last| last.starts_with("a.B.c(")), "{detail}");
         }
+    }
+
+    #[test]
+    fn kinds_with_words_of_their_own_are_known_by_these() {
+        let [b, a, again] = ["test (b)", "test (a)", "test (b)"].map(|words| RootKind::named(words, false));
+        assert_eq!((b, b.title(), a.title()), (again, "test (b)", "test (a)"));
+        assert!(a < b && b > RootKind::Other, "in the order of their words, behind the others");
+        assert!(RootKind::named("test (b)", true).is_passing() && !b.is_passing());
+        assert_eq!(RootKind::named(&"x".repeat(MOST_WORDS + 1), false), RootKind::Other);
+        for kind in KINDS.into_iter().chain([b]) {
+            let read = RootKind::of_number(kind.number().into());
+            assert_eq!(read, Some(if kind == b { RootKind::Other } else { kind }));
+        }
+        assert_eq!((RootKind::of_number(0), RootKind::of_number(11)), (None, None));
+        assert_eq!(size_of::<Root>(), 32, "as much as without such kinds");
     }
 
     proptest! {

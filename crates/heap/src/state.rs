@@ -1,53 +1,26 @@
-//! A heap state: what is alive at one point in time, as columns, and the questions one can ask of it.
+//! A heap state: the objects alive at one point in time, and queries over them.
 
+use super::amount::Amount;
+use super::bits::BitSet;
+use super::columns::HeapColumns;
+use super::csr::Csr;
+use super::infer::InferredReference;
+use super::origin::{Facts, Life, ObjectIds, Origins};
+use super::profile::Profile;
+use super::reference_fields::ReferenceFields;
+use super::referents::Referents;
+use super::roots::Root;
+use super::types::{HeapType, Loaders, NO_LENGTH, ObjectId, ObjectParts, TypeId, TypeKind, TypeSizes};
 use crate::error::Warning;
 use crate::reach::Search;
-use crate::{
-    AddressMap, AllocationSite, Amount, BitSet, Csr, Facts, HeapType, InferredReference, Life, Loaders, NO_LENGTH,
-    ObjectId, ObjectIds, ObjectParts, Origins, ReferenceFields, Referents, Root, TypeId, TypeKind, TypeSizes,
-    roots::RootsByObject,
-};
+use crate::roots::RootsByObject;
 use std::sync::OnceLock;
-
-/// The columns of a heap state, as whoever reads a format fills them in. Columns by object have one entry an object, in
-/// the order of addresses (objects that are known by an id follow, in the order of ids); columns by type one a type.
-pub struct HeapColumns {
-    /// The types.
-    pub types: Vec<HeapType>,
-    /// Who loaded the types, where the source knows the parents of loaders.
-    pub loaders: Loaders,
-    /// Size of the instances of each type; arrays have theirs by length.
-    pub sizes: TypeSizes,
-    /// By object: its type.
-    pub type_of: Vec<u32>,
-    /// By object: array length, [`NO_LENGTH`] for instances.
-    pub length: Vec<u32>,
-    /// Shallow bytes of objects whose size does not follow from type and length (class mirrors).
-    pub odd_sizes: rustc_hash::FxHashMap<u32, u64>,
-    /// Addresses of the objects, without those that are known by an id.
-    pub addresses: AddressMap,
-    /// References by source.
-    pub outgoing: Csr,
-    /// Of the references, those of reference objects to their referents.
-    pub referents: Referents,
-    /// The GC roots.
-    pub roots: Vec<Root>,
-    /// By type: the object that stands for it (its class mirror), alive as long as an instance is.
-    pub mirror_of: Vec<Option<ObjectId>>,
-    /// By object: key of its allocation trace; empty when the source has none.
-    pub sites: Vec<u32>,
-    /// Allocation traces by key.
-    pub traces: ahash::AHashMap<u32, AllocationSite>,
-    /// Origins of the objects, where the source is a trace.
-    pub origins: Option<Origins>,
-    /// What a person must know about this state.
-    pub warnings: Vec<Warning>,
-}
 
 /// The objects of one point in time. Immutable; shared between threads.
 pub struct HeapState {
     columns: HeapColumns,
-    /// The transpose of the references. Most states are only grouped by what objects are, and never need it.
+    referents: Referents,
+    /// The transpose of the references, built on demand. Most states are only grouped by the facts of objects, and never need it.
     incoming: OnceLock<Csr>,
     reachable: OnceLock<BitSet>,
     totals: OnceLock<(Amount, Amount)>,
@@ -56,8 +29,9 @@ pub struct HeapState {
     reference_fields: ReferenceFields,
     /// The types that have objects of odd sizes: most have none, and the question is asked of all objects.
     odd_types: BitSet,
-    /// The type of the objects that stand for types.
-    class_type: Option<u32>,
+    /// The types of the objects that stand for types.
+    class_types: BitSet,
+    has_class_objects: bool,
     roots_by_object: OnceLock<RootsByObject>,
 }
 
@@ -67,25 +41,31 @@ impl HeapState {
         Self::inferred(columns, None, Vec::new())
     }
 
-    /// A heap state whose source says which objects are alive, whatever reaches them.
+    /// A heap state whose source lists the live objects, whether roots reach them or not.
     pub fn with_reachable(columns: HeapColumns, reachable: BitSet) -> HeapState {
         Self::inferred(columns, Some(reachable), Vec::new())
     }
 
-    /// As [`HeapState::with_reachable`]; `inferred` says which of the references the source did not list, ascending.
+    /// As [`HeapState::with_reachable`]; `inferred` are the references that the source did not list, ascending.
     pub(crate) fn inferred(
-        columns: HeapColumns,
+        mut columns: HeapColumns,
         reachable: Option<BitSet>,
         inferred: Vec<InferredReference>,
     ) -> HeapState {
-        let class_object = columns.mirror_of.iter().flatten().next();
-        let mut odd_types = BitSet::new(columns.types.len());
+        let types = columns.types.len();
+        let mut class_types = BitSet::new(types);
+        for class_object in columns.mirror_of.iter().flatten() {
+            class_types.insert(columns.type_of[class_object.0 as usize]);
+        }
+        let mut odd_types = if columns.own_sizes.is_empty() { BitSet::new(types) } else { BitSet::full(types) };
         for &o in columns.odd_sizes.keys() {
             odd_types.insert(columns.type_of[o as usize]);
         }
         HeapState {
             odd_types,
-            class_type: class_object.map(|o| columns.type_of[o.0 as usize]),
+            has_class_objects: class_types.count() > 0,
+            class_types,
+            referents: Referents::new(std::mem::take(&mut columns.referents), &columns.outgoing),
             columns,
             incoming: OnceLock::new(),
             reachable: reachable.map(OnceLock::from).unwrap_or_default(),
@@ -96,7 +76,19 @@ impl HeapState {
         }
     }
 
-    /// The same with what is known of the fields that hold references.
+    /// The columns, but for the weaker references.
+    #[inline]
+    pub(crate) fn columns(&self) -> &HeapColumns {
+        &self.columns
+    }
+
+    /// The same with further things that a person must know.
+    pub fn with_warnings(mut self, warnings: Vec<Warning>) -> HeapState {
+        self.columns.warnings.extend(warnings);
+        self
+    }
+
+    /// The same with known fields of references.
     pub fn with_reference_fields(mut self, fields: ReferenceFields) -> HeapState {
         self.reference_fields = fields;
         self
@@ -111,16 +103,22 @@ impl HeapState {
     /// Whether the object stands for a type: its type is that of class objects.
     #[inline]
     pub fn is_class_object(&self, o: ObjectId) -> bool {
-        self.class_type == Some(self.columns.type_of[o.0 as usize])
+        self.class_types.contains(self.columns.type_of[o.0 as usize])
     }
 
     /// Whether the source has objects that stand for types. Constant time: it is asked of every object that a root holds.
     #[inline]
     pub fn has_class_objects(&self) -> bool {
-        self.class_type.is_some()
+        self.has_class_objects
     }
 
-    /// How many objects there are, reachable or not.
+    /// What the runtime calls things.
+    #[inline]
+    pub fn profile(&self) -> &'static Profile {
+        self.columns.profile
+    }
+
+    /// The number of objects, reachable or not.
     #[inline]
     pub fn object_count(&self) -> usize {
         self.columns.type_of.len()
@@ -144,7 +142,7 @@ impl HeapState {
         TypeId(self.columns.type_of[o.0 as usize])
     }
 
-    /// What neighbouring objects refer to, from one object to another, but for what is too much to ask for ahead.
+    /// The references of neighbouring objects, from `first` to `last`, cut to a number worth prefetching.
     #[inline]
     pub(crate) fn references_ahead(&self, first: ObjectId, last: ObjectId) -> &[ObjectId] {
         self.columns.outgoing.of_run(first, last, crate::sweep::AHEAD)
@@ -156,15 +154,23 @@ impl HeapState {
         let i = o.0 as usize;
         let t = self.columns.type_of[i] as usize;
         if self.odd_types.contains(t as u32)
-            && let Some(&size) = self.columns.odd_sizes.get(&o.0)
+            && let Some(size) = self.odd_size(o)
         {
             return size;
         }
         self.columns.sizes.size(t, self.columns.length[i])
     }
 
-    /// By object: the number of its type; and the number of its elements, [`NO_LENGTH`](crate::NO_LENGTH) for instances. For
-    /// whoever goes through all objects.
+    /// Shallow bytes of an object whose size does not follow from type and length.
+    pub fn odd_size(&self, o: ObjectId) -> Option<u64> {
+        match self.columns.own_sizes.get(o.0 as usize) {
+            Some(&size) if size != HeapColumns::LARGE => Some(size.into()),
+            _ => self.columns.odd_sizes.get(&o.0).copied(),
+        }
+    }
+
+    /// By object: the number of its type, and the number of its elements, [`NO_LENGTH`](crate::NO_LENGTH) for instances. For passes over
+    /// all objects.
     #[inline]
     pub fn types_and_lengths(&self) -> (&[u32], &[u32]) {
         (&self.columns.type_of, &self.columns.length)
@@ -176,13 +182,13 @@ impl HeapState {
         &self.columns.sizes
     }
 
-    /// What the bytes of an object are for; `None` where the source does not know, and of class objects.
+    /// The parts of an object's bytes; `None` if the source does not know them, and for class objects.
     pub fn parts_of(&self, o: ObjectId) -> Option<ObjectParts> {
         let i = o.0 as usize;
         let sizes = &self.columns.sizes;
         let t = self.columns.type_of[i] as usize;
         let fields = sizes.fields.get(t)?;
-        if self.columns.odd_sizes.contains_key(&o.0) {
+        if self.odd_size(o).is_some() {
             return None;
         }
         let length = self.array_length(o).unwrap_or(0);
@@ -206,8 +212,15 @@ impl HeapState {
     }
 
     /// The objects whose size does not follow from type and length, with their shallow bytes; in no particular order.
-    pub fn odd_sizes(&self) -> impl ExactSizeIterator<Item = (ObjectId, u64)> + '_ {
-        self.columns.odd_sizes.iter().map(|(&o, &size)| (ObjectId(o), size))
+    pub fn odd_sizes(&self) -> impl Iterator<Item = (ObjectId, u64)> + '_ {
+        let own = self.columns.own_sizes.iter().zip(0..).filter(|(size, _)| **size != HeapColumns::LARGE);
+        let own = own.map(|(&size, o)| (ObjectId(o), size.into()));
+        own.chain(self.columns.odd_sizes.iter().map(|(&o, &size)| (ObjectId(o), size)))
+    }
+
+    /// How many these are.
+    pub fn odd_size_count(&self) -> usize {
+        self.columns.own_sizes.len().max(self.columns.odd_sizes.len())
     }
 
     /// Number of elements of an array; `None` for instances.
@@ -258,19 +271,27 @@ impl HeapState {
         self.incoming().of(o)
     }
 
+    /// Bytes that the first look at referrers takes; 0 behind it.
+    pub(crate) fn memory_of_referrers(&self) -> u64 {
+        match self.incoming.get() {
+            Some(_) => 0,
+            None => 4 * (self.object_count() as u64 + 1 + self.reference_count() as u64),
+        }
+    }
+
     #[inline]
     fn incoming(&self) -> &Csr {
         self.incoming.get_or_init(|| self.columns.outgoing.transpose())
     }
 
-    /// Of the references, those of reference objects (`java.lang.ref.Reference`) to their referents.
+    /// The references that are weaker than plain ones.
     #[inline]
     pub fn referents(&self) -> &Referents {
-        &self.columns.referents
+        &self.referents
     }
 
-    /// Of the references, those that the source does not list but that must be there, ascending by source and target. In
-    /// heap dumps: what fields of class objects hold that dumps leave out.
+    /// Inferred references, which the source does not list but which must exist, ascending by source and target. In heap dumps: hidden
+    /// fields of class objects.
     pub fn inferred_references(&self) -> &[InferredReference] {
         &self.inferred
     }
@@ -281,13 +302,13 @@ impl HeapState {
         self.inferred.get(at).filter(|r| (r.from, r.to) == (from, to)).map(|r| r.field)
     }
 
-    /// Which fields hold objects of which types, where that was found out.
+    /// The fields by which types refer to types, if known.
     pub fn reference_fields(&self) -> &ReferenceFields {
         &self.reference_fields
     }
 
-    /// The field by which an instance refers to another object, for people: `value`, or `first or last` where it is one of these;
-    /// `None` where that is not known. Of class objects [`HeapState::roots_of`] says more.
+    /// The field by which an instance refers to another object, for people: `value`, or `first or last` if it is one of these. `None` if
+    /// unknown. For class objects [`HeapState::roots_of`] has more, for references with names [`HeapState::names_between`].
     pub fn field_between(&self, from: ObjectId, to: ObjectId) -> Option<String> {
         if let Some(field) = self.inferred_field(from, to) {
             return Some(field.to_owned());
@@ -295,14 +316,13 @@ impl HeapState {
         self.reference_fields.text(self, from, to)
     }
 
-    /// How many references there are.
+    /// The number of references.
     #[inline]
     pub fn reference_count(&self) -> usize {
         self.columns.outgoing.len()
     }
 
-    /// The GC roots. Those of kind [`RootKind::StaticField`] name the fields of loaded classes; what keeps the
-    /// class itself alive is another root.
+    /// The GC roots. Those of kind [`RootKind::StaticField`] name the fields of loaded classes; another root keeps the class itself alive.
     #[inline]
     pub fn roots(&self) -> &[Root] {
         &self.columns.roots
@@ -336,8 +356,8 @@ impl HeapState {
         &self.columns.loaders
     }
 
-    /// Whether any root reaches the object. Computed for all objects at the first question. Weak, soft and phantom
-    /// references count as references: what they alone hold is still in memory.
+    /// True if any root reaches the object. Computed for all objects at the first call. Weak, soft and phantom references count as
+    /// references: objects held by them alone are still in memory.
     #[inline]
     pub fn is_reachable(&self, o: ObjectId) -> bool {
         self.reachable().contains(o.0)
@@ -349,8 +369,8 @@ impl HeapState {
         self.reachable.get_or_init(|| Search::from_roots(&self.columns).seen)
     }
 
-    /// What the roots reach, whatever the source calls alive: a trace keeps what no collection has looked at yet. `None` where
-    /// roots or references are not known. A search over all objects at each call.
+    /// The amount that roots reach, which may be less than the source calls alive: a trace keeps objects until a collection looks at them.
+    /// `None` if roots or references are not known. Each call searches all objects.
     pub fn reached_by_roots(&self) -> Option<Amount> {
         if self.columns.roots.is_empty() || self.reference_count() == 0 {
             return None;
@@ -391,8 +411,8 @@ impl HeapState {
         self.columns.sites.get(i).and_then(|s| self.columns.traces.get(s)).map(|t| &t.frames[..]).unwrap_or(&[])
     }
 
-    /// Objects with equal numbers here, and of equal types, were allocated at the same place; and where the source knows
-    /// origins, they are equal in all of [`crate::Origin`]. 0 for all where nothing is known.
+    /// Objects with equal numbers here, and of equal types, were allocated at the same place. If the source knows origins, they are equal
+    /// in all of [`crate::Origin`]. 0 for all if nothing is known.
     #[inline]
     pub fn origin_class(&self, o: ObjectId) -> u32 {
         let i = o.0 as usize;
@@ -420,7 +440,7 @@ impl HeapState {
         self.columns.origins.as_ref()
     }
 
-    /// What classifiers look at.
+    /// The facts that classifiers read.
     #[inline]
     pub fn facts(&self, o: ObjectId) -> Facts<'_> {
         let i = o.0 as usize;
@@ -442,9 +462,14 @@ impl HeapState {
         }
     }
 
-    /// What a person must know about this state.
+    /// Limits of this state that a person must know.
     pub fn warnings(&self) -> &[Warning] {
         &self.columns.warnings
+    }
+
+    /// Whether texts and other values were taken out of the input: what objects hold says nothing.
+    pub fn is_redacted(&self) -> bool {
+        self.columns.warnings.iter().any(|warning| warning.message.starts_with(Warning::REDACTED))
     }
 
     /// Bytes of memory this state takes, within a few percent, once it knows the references of each object both ways.
@@ -453,6 +478,8 @@ impl HeapState {
             + self.columns.outgoing.memory()
             + self.columns.outgoing.memory()
             + self.columns.addresses.memory()
+            + 4 * self.columns.own_sizes.len()
+            + self.columns.names.memory()
             + self.columns.origins.as_ref().map_or(0, Origins::memory)
             + 80 * self.columns.roots.len()
             + 120 * self.columns.types.len()

@@ -1,16 +1,16 @@
-//! Numbers that wait, taken in the order of the numbers and not in that in which they came.
+//! A set of waiting numbers, taken in ascending order whatever order they came in.
 //!
-//! Objects are numbered by address, and what belongs together mostly lies together. A search that goes over the heap again
-//! and again, each time from its start to its end, finds the references of the objects that wait beside each other, where
-//! the processor has read ahead; one that follows references as they come waits for memory at each of them.
+//! Objects are numbered by address, and related objects mostly lie together. A search that sweeps over the heap again and again, from its
+//! start to its end, reads neighbouring references together, where the processor has read ahead. A search that follows references as they
+//! come waits for memory at each of them.
 
-/// A set of numbers below a bound that are taken in ascending order, again and again from the start: a number that is
-/// added behind the place where taking is comes in the same round, one before it in the next.
+/// A set of numbers below a bound that are taken in ascending order, again and again from the start. A number added behind the current
+/// place comes in the same round, one added before it in the next.
 ///
 /// A bit a number, and one for each 64 bits: where few wait they are found without going over all bits.
 pub(crate) struct Sweep {
     words: Vec<u64>,
-    /// By level: a bit for each word of the level below (the first: of `words`) that is not zero. The last has one word.
+    /// By level: a bit for each nonzero word of the level below (the first: of `words`). The last has one word.
     index: Vec<Vec<u64>>,
     /// The word that was taken last.
     at: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Word {
     bits: u64,
 }
 
-/// Words that are looked at before the index is.
+/// Words to try before the index.
 const NEAR: usize = 4;
 
 impl Sweep {
@@ -116,8 +116,7 @@ impl Sweep {
 }
 
 impl Word {
-    /// The first and the last number, where they are so many that it pays to ask for all that these refer to before any is
-    /// looked at.
+    /// The first and the last number, if there are so many that it pays to prefetch all their references.
     #[inline]
     pub fn run(&self) -> Option<(u32, u32)> {
         const MANY: u32 = 4;

@@ -1,4 +1,4 @@
-//! Numbers as people read them, the same in every report, warning and window.
+//! Number formats for people, the same in every report, warning and window.
 
 /// `1,234,567`.
 pub fn count_text(n: u64) -> String {

@@ -8,7 +8,7 @@ pub struct ObjectId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(pub u32);
 
-/// What sort of object a type describes.
+/// The sort of object that a type describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeKind {
     /// Instances of a class.
@@ -46,7 +46,7 @@ pub struct Loader {
 pub struct Loaders {
     /// The loaders; empty when the source does not know their parents.
     pub all: Vec<Loader>,
-    /// By type: its loader; `None` where the VM itself defined the type.
+    /// By type: its loader; `None` for types that the VM itself defined.
     pub of_type: Vec<Option<u32>>,
 }
 
@@ -75,13 +75,13 @@ pub struct TypeSizes {
     pub element: Vec<u32>,
     /// Objects start at multiples of it; a power of two.
     pub alignment: u32,
-    /// What the bytes of objects are for, by type; empty when the source does not know.
+    /// The parts of objects' bytes, by type; empty if the source does not know them.
     pub fields: Vec<FieldBytes>,
     /// Bytes of a reference; 0 when the source does not know.
     pub reference: u32,
 }
 
-/// What the bytes of the objects of a type are for. Of arrays only the header is the same for all.
+/// The parts of the bytes of a type's objects. For arrays only the header is the same for all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldBytes {
     /// Bytes before the first field or element.
@@ -92,7 +92,7 @@ pub struct FieldBytes {
     pub references: u32,
 }
 
-/// What the bytes of an object are for. What is missing to its size is padding, and fields that only the VM knows.
+/// The parts of an object's bytes. The rest of its size is padding, and fields that only the VM knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ObjectParts {
     /// The header.

@@ -1,12 +1,12 @@
-//! Files that are being written: each has a name of its own until it is complete, and is gone if it never is.
+//! Files that are being written: each has a temporary name until it is complete, and is removed if it never is.
 //!
-//! A program that ends runs no destructors of threads that still work. So every such file is in one list, which whoever ends
-//! the program empties first: [`remove_all`], at the end of `main` and when a signal ends it. Only what is killed without
-//! being asked leaves such a file behind.
+//! A program that ends runs no destructors of threads that still work. So every such file is in one list, which is emptied first when the
+//! program ends: [`remove_all`], at the end of `main` and after a signal. Only a killed program leaves such a file behind.
 //!
-//! It does not know what is written, nor why.
+//! It knows neither the content of the files nor their purpose.
 
 use crate::error::{Error, Result};
+pub use crate::readers::FileReaders;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -26,7 +26,7 @@ fn list() -> MutexGuard<'static, UnfinishedList> {
     LIST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every file that is being written in this program. From then on none can be begun or put in place: for when the
+/// Removes every file that is being written in this program, and prevents further ones from being begun or put in place. Call it when the
 /// program ends, while other threads may still work.
 pub fn remove_all() {
     let mut list = list();
@@ -46,7 +46,7 @@ fn ends() -> io::Error {
 pub struct Unfinished(Option<TempPath>);
 
 impl Unfinished {
-    /// Begins the file that is to become `output`, beside it; the folder is made where it is not there.
+    /// Begins the file that is to become `output`, beside it, in a folder that is created if it is missing.
     ///
     /// # Errors
     /// When it cannot be made; [`Error::Cancelled`] once the program ends.
@@ -57,10 +57,15 @@ impl Unfinished {
         named.prefix(".").suffix(".partial");
         // Otherwise temporary files are their owner's alone.
         #[cfg(unix)]
-        if readers == FileReaders::AsUsual {
-            named.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        match readers {
+            FileReaders::AsUsual => _ = named.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)),
+            FileReaders::Group(_) => _ = named.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o640)),
+            FileReaders::OwnerAlone => {}
         }
-        Unfinished::begin(&named, folder).map_err(|e| refused(output, e))
+        let (file, place) = Unfinished::begin(&named, folder).map_err(|e| refused(output, e))?;
+        #[cfg(unix)]
+        readers.leave_out_other_groups(&file).map_err(|e| refused(output, e))?;
+        Ok((file, place))
     }
 
     /// Puts it in its place, complete.
@@ -113,8 +118,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Writes a file that is complete or not there at all. A file of that name is replaced once the new one is complete; folders
-/// that are not there are made; pipes and devices are written to as they are.
+/// Writes a file completely or not at all. It replaces a file of that name only when the new one is complete, and creates missing folders.
+/// Pipes and devices are written to directly.
 ///
 /// # Errors
 /// Those of `write`, and when the file cannot be made.
@@ -136,15 +141,6 @@ pub fn write_whole_for(output: &Path, readers: FileReaders, write: impl FnOnce(&
     place.complete(output)
 }
 
-/// Who may read a new file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileReaders {
-    /// Whoever may read other new files of this user.
-    AsUsual,
-    /// This user alone.
-    OwnerAlone,
-}
-
 fn refused(output: &Path, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::Interrupted => Error::Cancelled,
@@ -164,7 +160,7 @@ mod tests {
         names
     }
 
-    /// One test: what it is about is one list for the whole program.
+    /// One test, since the list belongs to the whole program.
     #[test]
     fn files_are_complete_or_gone_and_none_is_begun_when_the_program_ends() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -6,8 +6,8 @@ use memory_city_heap::ownership::{
 };
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
-    AddressSet, Amount, BitSet, Csr, HeapBuilder, HeapColumns, HeapState, HeapType, Loaders, NO_LENGTH, ObjectId,
-    Referents, Root, RootKind, TypeKind, TypeSizes,
+    AddressSet, Amount, BitSet, Csr, HeapBuilder, HeapColumns, HeapState, HeapType, NO_LENGTH, ObjectId, Root,
+    RootKind, TypeKind, TypeSizes,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -134,18 +134,16 @@ fn two_caches(products: u32) -> HeapState {
     let outgoing = Csr::new(offsets, targets);
     let root = |object, kind, detail: &str| Root { object: ObjectId(object), kind, detail: detail.into() };
     HeapState::new(HeapColumns {
+        profile: Default::default(),
         types: TYPES.iter().map(|(name, ..)| of_type(name)).collect(),
-        loaders: Loaders::default(),
         sizes: TypeSizes {
             base: TYPES.iter().map(|t| t.1).collect(),
             element: TYPES.iter().map(|t| t.2).collect(),
             alignment: 8,
             ..TypeSizes::default()
         },
-        referents: Referents::new(Vec::new(), type_of.len()),
         type_of,
         length,
-        odd_sizes: Default::default(),
         addresses: addresses.finish(),
         outgoing,
         roots: vec![
@@ -154,10 +152,7 @@ fn two_caches(products: u32) -> HeapState {
             root(4, RootKind::StaticField, "java.lang.Long$LongCache.cache"),
         ],
         mirror_of: vec![None; TYPES.len()],
-        sites: Vec::new(),
-        traces: Default::default(),
-        origins: None,
-        warnings: Vec::new(),
+        ..HeapColumns::default()
     })
 }
 

@@ -1,4 +1,4 @@
-//! What the server answers: an `ack`, or a `refused` with the reason.
+//! Answers of the server: an `ack`, or a `refused` with the reason.
 
 use memory_city_heap::error::Error;
 use serde::Serialize;
@@ -16,7 +16,7 @@ struct Reply<'a> {
     more: ReplyMore,
 }
 
-/// What an answer says beside that it is one.
+/// Optional fields of an answer.
 #[derive(Serialize, Default)]
 pub(super) struct ReplyMore {
     #[serde(skip_serializing_if = "Option::is_none")]

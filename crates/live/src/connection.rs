@@ -1,14 +1,17 @@
-//! One client: hello, acknowledgements, events, and the limits.
+//! One client connection: hello, acknowledgements, events, and the limits.
 
+use super::allowance::Allowance;
 use super::answer::{self, ReplyMore};
-use super::hub::{Hub, Live, lock};
-use super::memory::{HeldMemory, SMALL};
+use super::frames::Frames;
+use super::hub::{Hub, Live};
+use super::memory::{HeldMemory, SMALL, lock};
 use super::order::{HELP, act, no_memory};
 use super::pass::{Passes, same};
+use super::protocol::{PROTOCOL, close};
 use super::recording::only_known;
 use super::request::{Request, too_long_text};
-use super::stream::{Timed, is_pause};
-use super::{PROTOCOL, close};
+use super::seats::Seat;
+use super::stream::{Overrun, Timed, is_pause};
 use memory_city_analysis::timeline::json::Grant;
 use memory_city_heap::error::Error;
 use serde_json::value::RawValue;
@@ -23,33 +26,33 @@ pub(super) struct Connection {
     protocol: WebSocketContext,
     config: WebSocketConfig,
     hub: Arc<Hub>,
-    /// Who may connect.
+    /// The rule for connections.
     admission: Admission,
-    /// What it gave in the handshake.
+    /// The token of the handshake.
     bearer: Option<String>,
     live: Option<Arc<Live>>,
-    /// Whether it gave the token, or a pass.
+    /// True if it gave the token, or a pass.
     is_known: bool,
-    /// What it was told last.
+    /// The state last sent to it.
     told: Told,
     allowance: Allowance,
-    since: Instant,
+    seat: Seat,
     pinged: Instant,
 }
 
-/// Who may connect.
+/// The rule for connections.
 #[derive(Clone)]
 pub(super) struct Admission {
-    /// What clients must know.
+    /// The token that clients must give.
     pub token: Option<String>,
-    /// What the programs of this user know, one connection each.
+    /// The passes for programs of this user, one connection each.
     pub passes: Option<Arc<Passes>>,
     /// Whether nothing else is good.
     pub only_passes: bool,
 }
 
 impl Admission {
-    /// Whether a client that gives this may connect: whether it is known by a token or pass, and the proof that it is answered, if any.
+    /// Checks a client's token or pass. `None` if it may not connect; otherwise whether it is known, and the proof for the answer, if any.
     fn admits(&self, given: &str) -> Option<(bool, Option<String>)> {
         if let Some(proof) = self.passes.as_ref().and_then(|passes| passes.take(given)) {
             return Some((true, Some(proof)));
@@ -65,12 +68,6 @@ struct Told {
     time: usize,
 }
 
-/// Messages that may come now: refilled as time goes by.
-struct Allowance {
-    left: f64,
-    since: Instant,
-}
-
 /// Why a connection ends: code and reason.
 struct Ends(u16, String);
 
@@ -84,13 +81,17 @@ impl Connection {
         hub: Arc<Hub>,
         admission: Admission,
         bearer: Option<String>,
+        seat: Seat,
     ) -> Self {
-        let now = Instant::now();
-        stream.count_frames(HeldMemory::none(&hub.ledger));
-        let allowance = Allowance { left: f64::from(hub.limits.messages_per_second), since: now };
+        let limits = &hub.limits;
+        let small = Some(SMALL.min(limits.message_bytes));
+        let frames = Frames::new(HeldMemory::none(&hub.ledger), limits.messages_per_second);
+        stream.count_frames(frames, limits.silence_timeout);
+        let allowance = Allowance::new(limits.messages_per_second);
         Connection {
             stream,
-            protocol: WebSocketContext::new(Role::Server, Some(config)),
+            // Of strangers only a hello is wanted: what they send takes no room from others.
+            protocol: WebSocketContext::new(Role::Server, Some(config.max_message_size(small).max_frame_size(small))),
             config,
             hub,
             admission,
@@ -99,8 +100,8 @@ impl Connection {
             is_known: false,
             told: Told::default(),
             allowance,
-            since: now,
-            pinged: now,
+            seat,
+            pinged: Instant::now(),
         }
     }
 
@@ -153,8 +154,7 @@ impl Connection {
         }
     }
 
-    /// Gives back what a message took. Between two messages there is nothing in the buffers of the protocol: see
-    /// `frames`.
+    /// Returns the memory of a message. Between two messages there is nothing in the buffers of the protocol: see `frames`.
     fn message_done(&mut self) {
         if self.stream.message_bytes() > KEPT_BUFFER {
             self.protocol = WebSocketContext::new(Role::Server, Some(self.config));
@@ -164,18 +164,16 @@ impl Connection {
 
     /// Counts a message.
     fn allow(&mut self) -> Result<(), Ends> {
-        let most = f64::from(self.hub.limits.messages_per_second);
-        let now = Instant::now();
-        let a = &mut self.allowance;
-        a.left = (a.left + most * now.duration_since(a.since).as_secs_f64()).min(most) - 1.0;
-        a.since = now;
-        match a.left < 0.0 {
-            true => Err(Ends(close::TOO_MANY, format!("more than {most} messages per second"))),
-            false => Ok(()),
+        match self.allowance.take() {
+            true => Ok(()),
+            false => {
+                let most = self.allowance.per_second();
+                Err(Ends(close::TOO_MANY, format!("more than {most} messages per second")))
+            }
         }
     }
 
-    /// Events, pings, and whether anybody is still there.
+    /// Sends events and pings, and checks that the client is still there.
     fn keep_up(&mut self) -> Result<(), Ends> {
         let timeout = self.hub.limits.silence_timeout;
         let stream = &self.stream;
@@ -191,8 +189,7 @@ impl Connection {
         }
         let Some(live) = self.live.clone() else {
             // Who connects says hello; who only holds the line is cut off.
-            let over = self.since.elapsed() > self.hub.limits.handshake_timeout;
-            return if over { Err(Ends(close::NO_HELLO, "no hello came".into())) } else { Ok(()) };
+            return if self.stream.is_late() { Err(Ends(close::NO_HELLO, "no hello came".into())) } else { Ok(()) };
         };
         let (mut now, times) = {
             let state = lock(&live.state);
@@ -292,6 +289,13 @@ impl Connection {
         if source.trim().is_empty() || source.len() > 200 || source.chars().any(char::is_control) {
             return Err(Ends(close::NO_HELLO, "\"source\" must name the source in 1 to 200 bytes of text".into()));
         }
+        if !self.seat.take(is_known) {
+            let most = self.hub.limits.clients;
+            return Err(Ends(close::NO_SEAT, format!("{most} clients are there already: try again when one has gone")));
+        }
+        self.stream.greeted().map_err(|e| ended(e.into()))?;
+        let config = self.config;
+        self.protocol.set_config(|used| *used = config);
         let live = self.hub.join(source).map_err(|e| Ends(close::MEMORY, e.to_string()))?;
         tracing::info!("{source}: a client has come");
         let times = lock(&live.state).times;
@@ -308,7 +312,7 @@ impl Connection {
     }
 }
 
-/// What to do about a token that lets nobody in. Of a reason there is room for 123 bytes.
+/// The remedy for a token that is refused. A reason has room for 123 bytes.
 const WRONG_TOKEN: &str =
     "the token is wrong, missing, or was used before: take the server's, or read its pass anew (docs/live-protocol.md)";
 
@@ -323,7 +327,12 @@ fn ended(error: tungstenite::Error) -> Ends {
         E::Utf8(_) => Ends(close::BROKEN, "the message is not UTF-8".into()),
         E::Protocol(error) => Ends(close::BROKEN, error.to_string()),
         E::Io(error) if error.kind() == std::io::ErrorKind::OutOfMemory => Ends(close::MEMORY, FULL.into()),
-        E::Io(error) => Ends(0, format!("the connection broke: {error}")),
+        E::Io(error) => match Overrun::of(&error) {
+            Some(why @ Overrun::NoHello) => Ends(close::NO_HELLO, why.to_string()),
+            Some(why @ Overrun::Slow(_)) => Ends(close::SILENT, why.to_string()),
+            Some(why @ Overrun::EmptyFrames(_)) => Ends(close::TOO_MANY, why.to_string()),
+            None => Ends(0, format!("the connection broke: {error}")),
+        },
         other => Ends(close::BROKEN, other.to_string()),
     }
 }

@@ -1,10 +1,11 @@
-//! The bytes of a WebSocket, frame by frame: what a message takes while it is received is counted as it comes, and
-//! nothing of the next frame is handed on before this one is done. So between two messages the protocol has nothing
-//! in its buffers, and large ones can be thrown away instead of waiting, empty, for another message of that size.
+//! The bytes of a WebSocket, frame by frame. Memory of a message is counted as it comes, and the next frame is handed on only when this one
+//! is done. So between two messages the protocol's buffers are empty, and large ones can be freed at once.
 //!
-//! Frames are not checked here: whatever is wrong with them is found by who reads them.
+//! Frames are not checked here: the WebSocket code behind finds their errors.
 
+use super::allowance::Allowance;
 use super::memory::{HeldMemory, SMALL};
+use super::stream::Overrun;
 use memory_city_analysis::timeline::json::Grant;
 use std::io::{self, Cursor, Read};
 use tungstenite::protocol::frame::FrameHeader;
@@ -13,7 +14,7 @@ use tungstenite::protocol::frame::coding::{Data, OpCode};
 /// Follows the frames of a stream that starts with one.
 pub(super) struct Frames {
     buffer: Box<[u8]>,
-    /// What of the buffer is not handed on yet.
+    /// Start of the bytes that were not handed on yet.
     start: usize,
     end: usize,
     /// The header of the frame that begins, as far as it is there.
@@ -21,21 +22,25 @@ pub(super) struct Frames {
     head_len: usize,
     /// Bytes of the frame that are to come.
     left: u64,
-    /// Whether the frame is part of a message, rather than a ping or its like.
+    /// True if the frame is part of a message, rather than a ping or its like.
     data: bool,
     /// How often the bytes of the message exist while it is put together.
     copies: u64,
     /// Bytes of the message so far.
     message: u64,
+    /// Whether a part of a message has come, be it empty.
+    within: bool,
     held: HeldMemory,
+    /// Frames without content that may come: each takes as long as a message, and no number of them makes a large one.
+    empty: Allowance,
 }
 
 /// Bytes read at a time.
 const BUFFER: usize = 32 << 10;
 
 impl Frames {
-    /// Counts what comes in `held`.
-    pub fn new(held: HeldMemory) -> Frames {
+    /// Counts incoming bytes in `held`. Frames without content count as messages, limited to so many per second.
+    pub fn new(held: HeldMemory, messages_per_second: u32) -> Frames {
         Frames {
             buffer: vec![0; BUFFER].into(),
             start: 0,
@@ -46,14 +51,16 @@ impl Frames {
             data: false,
             copies: 1,
             message: 0,
+            within: false,
             held,
+            empty: Allowance::new(messages_per_second),
         }
     }
 
     /// Hands on bytes, at most to the end of a frame; reads more when there are none.
     ///
     /// # Errors
-    /// Those of `from`; [`io::ErrorKind::OutOfMemory`] when there is no room for what comes.
+    /// Reads from `from`; [`io::ErrorKind::OutOfMemory`] if there is no room for the bytes; [`Overrun`] if too many frames are empty.
     pub fn read(&mut self, from: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
         if self.start == self.end {
             (self.start, self.end) = (0, from.read(&mut self.buffer)?);
@@ -63,7 +70,7 @@ impl Frames {
             if self.left == 0 {
                 out[n] = self.buffer[self.start];
                 self.start += 1;
-                self.begin(out[n]);
+                self.begin(out[n])?;
                 n += 1;
                 if self.head_len == 0 && self.left == 0 {
                     break;
@@ -85,12 +92,12 @@ impl Frames {
     }
 
     /// The next byte of a header.
-    fn begin(&mut self, byte: u8) {
+    fn begin(&mut self, byte: u8) -> io::Result<()> {
         self.head[self.head_len] = byte;
         self.head_len += 1;
         let parsed = FrameHeader::parse(&mut Cursor::new(&self.head[..self.head_len]));
         let (header, length) = match parsed {
-            Ok(None) if self.head_len < self.head.len() => return,
+            Ok(None) if self.head_len < self.head.len() => return Ok(()),
             Ok(Some(parsed)) => parsed,
             // No frame at all: whoever reads it ends the connection.
             _ => (FrameHeader::default(), u64::MAX),
@@ -103,6 +110,11 @@ impl Frames {
             let alone = header.is_final && header.opcode != OpCode::Data(Data::Continue);
             self.copies = if alone { 1 } else { 4 };
         }
+        self.within |= self.data;
+        if self.data && length == 0 && !self.empty.take() {
+            return Err(io::Error::other(Overrun::EmptyFrames(self.empty.per_second())));
+        }
+        Ok(())
     }
 
     fn count(&mut self, bytes: u64) -> io::Result<()> {
@@ -123,10 +135,16 @@ impl Frames {
         self.message
     }
 
+    /// Whether a part of a message has come that is not done.
+    pub fn is_within_message(&self) -> bool {
+        self.within
+    }
+
     /// The message is done, and nothing of it is kept.
     pub fn done(&mut self) {
         self.held.shrink_to(0);
         self.message = 0;
+        self.within = false;
     }
 }
 
@@ -144,7 +162,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever the sizes, the same bytes come out, and never beyond the end of a frame at once.
+        /// For any sizes, the same bytes come out, and never beyond the end of a frame at once.
         #[test]
         fn frames_come_one_by_one(
             lengths in proptest::collection::vec(0..70_000usize, 1..6), room in 1..5000usize,
@@ -154,7 +172,7 @@ mod tests {
             let all = frames.concat();
             let mut from = &all[..];
             let ledger = Ledger::new(1 << 30);
-            let mut reader = Frames::new(HeldMemory::none(&ledger));
+            let mut reader = Frames::new(HeldMemory::none(&ledger), 100);
             let mut out = vec![0; room];
             for whole in &frames {
                 let mut got = Vec::new();
@@ -183,7 +201,7 @@ mod tests {
                 all.extend(frame(opcode, i + 1 == parts.len(), &vec![7; n]));
             }
             let mut from = &all[..];
-            let mut reader = Frames::new(HeldMemory::none(&ledger));
+            let mut reader = Frames::new(HeldMemory::none(&ledger), 100);
             let mut out = vec![0; 10_000];
             let failed = loop {
                 match reader.read(&mut from, &mut out) {

@@ -1,28 +1,28 @@
-//! The sources: what has come, what was made of it, what is selected and which time is shown.
+//! The sources: their trees, the cities built from them, the selection and the time shown.
 //!
-//! Three locks per source, so that nobody waits for more than the least: the trees are held while a message is taken;
-//! the state, a few words, never for long; the latest complete city is swapped in when it is ready. One thread makes
-//! cities of what has come: while it works more may come, and it makes the next of all of it at once.
+//! Three locks per source keep waits short. The trees are held while a message is taken in; the state, a few words, never for long; the
+//! latest complete city is swapped in when it is ready. One thread builds cities. While it works more trees may come, and its next city has
+//! all of them.
 
-use super::LiveLimits;
-use super::memory::{HeldMemory, Ledger};
+use super::memory::{HeldMemory, Ledger, lock};
+use super::protocol::LiveLimits;
 use memory_city_analysis::timeline::Source;
 use memory_city_analysis::timeline::json::{GrowingTrees, TreesOfRecording};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// All sources.
 pub struct Hub {
     sources: Mutex<BTreeMap<String, Arc<Live>>>,
-    /// What the builder waits for, and those who wait for the builder.
+    /// The builder waits here for trees, and others for the builder.
     work: Mutex<()>,
     changed: Condvar,
     pub(super) limits: LiveLimits,
-    /// What all clients together have made the server keep.
+    /// Memory that all clients together make the server keep.
     pub(super) ledger: Arc<Ledger>,
     wake: Box<dyn Fn() + Send + Sync>,
     /// Counts the wishes to show a source, and the last of them.
@@ -38,36 +38,36 @@ pub(super) struct Live {
     latest: Mutex<Latest>,
     /// For the key of the selected group.
     pub selection: Mutex<HeldMemory>,
-    /// The recording that its trees are of, as a client says who may.
+    /// The recording that its trees are of, as a trusted client claims.
     pub recording: Mutex<Option<TreesOfRecording>>,
 }
 
-/// What has come of a source, and the memory counted for it.
+/// The trees of a source, and the memory counted for them.
 pub(super) struct Trees {
     pub trees: GrowingTrees,
-    /// As much as the trees take; more while timelines of trees that were replaced are still there.
+    /// As much as the trees take; more while timelines of replaced trees still exist.
     pub held: HeldMemory,
-    /// What had come when trees were replaced, until a city has been made of that or later ones.
+    /// The revision at which trees were replaced, until a city has been built of that or a later one.
     pub replaced: Option<u64>,
 }
 
-/// What is small of a source.
+/// The small state of a source.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HubState {
-    /// Counts what has come.
+    /// Counts changes of the trees.
     pub revision: u64,
-    /// Up to which of that the memory of what was replaced has been given back.
+    /// The revision up to which the memory of replaced trees has been given back.
     pub settled: u64,
     pub times: usize,
     pub nodes: usize,
     pub clients: usize,
     pub selected: Option<Arc<str>>,
-    /// From 0.
+    /// The time shown, from 0.
     pub time: usize,
     pub wishes: Wishes,
 }
 
-/// What clients wish to see. The numbers count: a wish is new when its number is.
+/// Wishes of clients for the view. A wish is new when its number is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
     /// The key of a group, or none.
@@ -81,13 +81,13 @@ pub struct Wishes {
 /// The latest complete city of a source.
 #[derive(Clone, Default)]
 pub struct Latest {
-    /// What had come when it was made.
+    /// The revision of the trees it was built from.
     pub revision: u64,
     /// The trees; `None` while there are none.
     pub source: Option<Arc<Source>>,
 }
 
-/// What to tell of a source.
+/// The status of a source, for its clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Its name.
@@ -98,10 +98,6 @@ pub struct Status {
     pub groups: usize,
     /// Clients that are connected.
     pub clients: usize,
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Hub {
@@ -122,7 +118,7 @@ impl Hub {
         hub
     }
 
-    /// What to tell of the sources, by name.
+    /// The status of all sources, by name.
     pub fn status(&self) -> Vec<Status> {
         let all: Vec<Arc<Live>> = lock(&self.sources).values().cloned().collect();
         let of = |live: Arc<Live>| {
@@ -137,17 +133,17 @@ impl Hub {
         self.find(name).map(|live| lock(&live.latest).clone()).unwrap_or_default()
     }
 
-    /// What clients of a source wish to see.
+    /// The wishes of a source's clients.
     pub fn wishes(&self, name: &str) -> Wishes {
         self.find(name).map(|live| lock(&live.state).wishes.clone()).unwrap_or_default()
     }
 
-    /// Which source clients wish to be shown, with a number that counts such wishes.
+    /// The source that clients wish to be shown, with a number that counts such wishes.
     pub fn wanted(&self) -> (u64, String) {
         lock(&self.show).clone()
     }
 
-    /// Says what is selected and shown of a source: its clients are told.
+    /// Sends the selection and the time shown of a source to its clients.
     pub fn tell(&self, name: &str, selected: Option<String>, time: usize) {
         if let Some(live) = self.find(name) {
             let mut state = lock(&live.state);
@@ -211,7 +207,7 @@ impl Hub {
         (self.wake)();
     }
 
-    /// After something has come: `trees` is what there is now. Returns a number that counts what has come.
+    /// Called after a change: `trees` is the present state. Returns the revision.
     pub(super) fn came(&self, live: &Live, trees: &GrowingTrees) -> u64 {
         let mut state = lock(&live.state);
         state.revision += 1;
@@ -244,14 +240,14 @@ impl Hub {
         self.wait(timeout, || Some(lock(&live.latest).clone()).filter(|latest| latest.revision >= wanted))
     }
 
-    /// Waits until what was replaced in a source is gone. `false` when nothing was, or it took too long.
+    /// Waits until the replaced trees of a source are freed. `false` if there were none, or it took too long.
     pub(super) fn make_room(&self, live: &Live, timeout: Duration) -> bool {
         let Some(replaced) = lock(&live.trees).replaced else { return false };
         self.wait(timeout, || (lock(&live.state).settled >= replaced).then_some(())).is_some()
     }
 
-    /// Waits for the builder until there is what is wanted. `wanted` must not wait for trees: whoever holds them may be
-    /// waiting for what is locked here.
+    /// Waits for the builder until `wanted` returns a value. `wanted` must not wait for trees: their holder may be waiting for the lock
+    /// held here.
     fn wait<T>(&self, timeout: Duration, wanted: impl Fn() -> Option<T>) -> Option<T> {
         let until = Instant::now() + timeout;
         let mut held = lock(&self.work);
@@ -267,7 +263,7 @@ impl Hub {
         }
     }
 
-    /// After a city of that revision took the place of the one before: what was replaced until then is gone.
+    /// Called when a city of that revision replaced the previous one: trees replaced until then are freed.
     fn settle(&self, live: &Live, revision: u64) {
         let mut trees = lock(&live.trees);
         if trees.replaced.is_none_or(|replaced| replaced > revision) {
@@ -282,7 +278,7 @@ impl Hub {
         self.changed.notify_all();
     }
 
-    /// A source whose city is older than what has come.
+    /// A source whose city is older than its trees.
     fn stale(&self) -> Option<Arc<Live>> {
         let sources = lock(&self.sources);
         let behind = |live: &Arc<Live>| {
@@ -299,7 +295,7 @@ impl Hub {
     }
 }
 
-/// Makes cities of what has come, until the hub is gone.
+/// Builds cities of new trees, until the hub is gone.
 fn build(hub: &Weak<Hub>) {
     while let Some(hub) = hub.upgrade().filter(|hub| !hub.is_closing()) {
         let Some(live) = hub.stale() else {

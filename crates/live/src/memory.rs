@@ -1,22 +1,24 @@
-//! What clients make the server keep, counted in one place before it is kept.
+//! Accounting of memory that clients make the server keep. It is counted in one place before it is kept.
 //!
-//! There is one number under one lock, so that several clients cannot exceed the limit together. It knows bytes, not
-//! what they are for: sources count their trees with all copies ([`GrowingTrees::bytes`]), connections what they
-//! receive and what the work on a message takes.
+//! There is one number under one lock, so that several clients cannot exceed the limit together. It knows bytes, not their purpose: sources
+//! count their trees with all copies ([`GrowingTrees::bytes`]), connections their messages and the memory of the work on these.
 //!
-//! Beside the limit stands only what is the same for every client whatever it sends: its thread, its buffers, and
-//! messages up to [`SMALL`], so that a full source can still be cleared.
+//! The limit excludes only memory that is the same for every client: its thread, its buffers, and messages up to [`SMALL`], so that a full
+//! source can still be cleared.
 //!
 //! [`GrowingTrees::bytes`]: memory_city_analysis::timeline::json::GrowingTrees::bytes
 
-use super::hub::lock;
 use memory_city_analysis::timeline::json::Grant;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Bytes of a message, or of an event, that are not counted.
 pub(super) const SMALL: usize = 64 << 10;
 
-/// What is taken of the limit.
+/// The used part of the limit.
 pub(super) struct Ledger {
     limit: u64,
     taken: Mutex<u64>,
@@ -65,15 +67,14 @@ impl HeldMemory {
         self.bytes
     }
 
-    /// Gives back all above so many bytes.
+    /// Returns all above so many bytes.
     pub fn shrink_to(&mut self, bytes: u64) {
         let more = self.bytes.saturating_sub(bytes);
         *lock(&self.ledger.taken) -= more;
         self.bytes -= more;
     }
 
-    /// Takes over a part of what another holds. What the other does not have is counted all the same, though it may
-    /// exceed the limit: it is there already.
+    /// Takes over a part of `other`. Bytes beyond its count are counted all the same, even above the limit, since they exist already.
     pub fn take_over(&mut self, other: &mut HeldMemory, bytes: u64) {
         debug_assert!(bytes <= other.bytes, "{bytes} bytes are kept, {} were counted before", other.bytes);
         let had = bytes.min(other.bytes);

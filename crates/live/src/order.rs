@@ -1,27 +1,27 @@
-//! What the messages of a client do to its source: each is done as a whole, or not at all.
+//! Commands of a client to its source: each is done as a whole, or not at all.
 //!
-//! Memory is counted before anything is kept: what the work needs and what the trees grow by is asked for in `work`,
-//! and handed over to the source with the trees. What is left of it goes back when the message is answered.
+//! Memory is counted before anything is kept. `work` asks for the memory of the work and for the growth of the trees; the source takes it
+//! over with the trees. The rest goes back when the message is answered.
 
 use super::answer::ReplyMore;
-use super::hub::{Hub, Live, lock};
-use super::memory::HeldMemory;
+use super::hub::{Hub, Live};
+use super::memory::{HeldMemory, lock};
 use super::request::{Request, each};
 use memory_city_analysis::timeline::json::{Grant, GrowingTrees};
 use memory_city_heap::error::Error;
 use std::time::Duration;
 
-/// How long a selection may wait for the city of what has come, and new trees for the room of those they replaced.
+/// Longest wait of a selection for the city of the latest trees, and of new trees for the room of those they replaced.
 const BUILDING: Duration = Duration::from_secs(20);
 
-/// How often the key of a selected group exists: in the state, in the wish, with who draws, and on its way to clients.
+/// Copies of the key of a selected group: in the state, in the wish, in the viewer, and on its way to clients.
 const COPIES_OF_KEY: u64 = 8;
 
 /// For messages that are not understood.
 pub(super) const HELP: &str =
     "Known are append, replace, references, clear, select, go, show, plan and recording: see docs/live-protocol.md";
 
-/// Does what a message asks for.
+/// Runs the command of a message.
 pub(super) fn act(hub: &Hub, live: &Live, request: &Request<'_>, work: &mut HeldMemory) -> Result<ReplyMore, Error> {
     match &*request.what {
         "append" => {
@@ -108,7 +108,7 @@ fn with_room<T>(
     take(work)
 }
 
-/// Lets the trees take something, and says what there is then.
+/// Lets the trees take something in, and returns their new size.
 fn grow(
     hub: &Hub,
     live: &Live,

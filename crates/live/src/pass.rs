@@ -1,17 +1,31 @@
 //! Passes: tokens for one connection each, from a server to programs of the same user on the same machine.
 //!
-//! A server that listens on loopback keeps one pass in a file that only its user can read: a token and a proof. Whoever connects with the
-//! token uses it up; there is another one in the file before the answer goes out, and the answer has the proof that stood beside the
-//! token. So each side knows that the other one reads the same file: nobody else on the machine sends to the city, and whatever
-//! listens there in the city's place, when it has gone, is told nothing.
+//! A server that listens on loopback keeps one pass in a file that only its user can read: a token and a proof. A connection uses the token
+//! up; the file has another pass before the answer goes out, and the answer has the proof of the used one. So each side knows that the
+//! other one reads the same file. No other user of the machine can send to the city, and a program that listens in the place of an ended
+//! city learns nothing.
 
-use super::server::new_token;
+use data_encoding::HEXLOWER;
 use memory_city_heap::error::{Error, Result};
-use std::fs::{DirBuilder, File, OpenOptions};
+use memory_city_heap::regular;
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+/// A new token for clients: 128 random bits as 32 digits.
+///
+/// # Errors
+/// When the system gives no random numbers.
+pub fn new_token() -> Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|e| Error::Unusable {
+        what: format!("The system gives no random numbers for a token: {e}"),
+        remedy: "Give one with --token-file".into(),
+    })?;
+    Ok(HEXLOWER.encode(&bytes))
+}
 
 /// Neither a token nor a proof is longer.
 const MOST: u64 = 200;
@@ -20,7 +34,7 @@ const MOST: u64 = 200;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pass {
     pub token: String,
-    /// What the server must answer.
+    /// The proof that the server must answer.
     pub proof: String,
 }
 
@@ -31,7 +45,7 @@ pub fn pass_folder() -> Option<PathBuf> {
     named.or_else(|| dirs::cache_dir().map(|folder| folder.join("memory-city"))).map(|folder| folder.join("live"))
 }
 
-/// Whether a server of this user listens at one of these addresses, or says so.
+/// True if a server of this user left a pass for one of these addresses.
 pub fn has_pass(folder: &Path, addresses: &[SocketAddr]) -> bool {
     addresses.iter().any(|address| Pass::read(folder, *address).is_some())
 }
@@ -48,8 +62,8 @@ impl Pass {
 
     /// The pass of the server at an address.
     pub fn read(folder: &Path, address: SocketAddr) -> Option<Pass> {
-        let file = File::open(file_of(folder, address)).ok()?;
-        // Of this user alone: what others can write is nobody's word.
+        // Of this user alone: what others have written, or can, is nobody's word.
+        let file = regular::open_own(&file_of(folder, address)).ok()?;
         #[cfg(unix)]
         if std::os::unix::fs::PermissionsExt::mode(&file.metadata().ok()?.permissions()) & 0o077 != 0 {
             return None;
@@ -91,22 +105,19 @@ impl Passes {
     pub fn open(folder: &Path, address: SocketAddr) -> Result<Passes> {
         let file = file_of(folder, address);
         let io = |error| Error::io(folder, error);
-        if let Some(above) = folder.parent() {
-            std::fs::create_dir_all(above).map_err(io)?;
-        }
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        match builder.create(folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(io(error)),
-            _ => {}
+        builder.recursive(true).create(folder).map_err(io)?;
+        if !std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir() && regular::is_own(&meta)) {
+            return Err(io(std::io::Error::new(std::io::ErrorKind::PermissionDenied, "this belongs to another user")));
         }
         let pass = Pass::new()?;
         pass.write(&file).map_err(io)?;
         Ok(Passes { file, current: Mutex::new(Some(pass)) })
     }
 
-    /// Uses up the pass whose token this is: the proof for the answer. From now on there is another one.
+    /// Uses up the pass with this token and returns the proof for the answer. The file has another pass from now on.
     pub fn take(&self, token: &str) -> Option<String> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let pass = current.take_if(|pass| same(&pass.token, token))?;
@@ -118,7 +129,7 @@ impl Passes {
         Some(pass.proof)
     }
 
-    /// The server has ended: nobody is let in any more.
+    /// Removes the pass of a server that ends.
     pub fn close(&self) {
         if self.current.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
             let _ = std::fs::remove_file(&self.file);

@@ -1,9 +1,9 @@
 //! The client: sends any source to a server, time by time.
 
 use super::pass::{Pass, same};
+use super::protocol::{PROTOCOL, close};
 use super::request::RecordingClaim;
 use super::stream::{Timed, is_pause};
-use super::{PROTOCOL, close};
 use memory_city_analysis::timeline::json::TreesOfRecording;
 use memory_city_analysis::timeline::{Source, json};
 use memory_city_heap::error::{Error, Result};
@@ -17,40 +17,40 @@ use tungstenite::client::IntoClientRequest;
 use tungstenite::handshake::client::Request;
 use tungstenite::{Message, WebSocket};
 
-/// What to send, and to whom.
+/// The source to send, and its destination.
 #[derive(Clone, Debug, Default)]
 pub struct PushOptions {
     /// `HOST:PORT`, perhaps with `ws://` before it.
     pub address: String,
-    /// What the source is called.
+    /// The name of the source.
     pub source: String,
-    /// What the server wants clients to know.
+    /// The token that the server asks for.
     pub token: Option<String>,
-    /// The folder with passes of this user's servers, for a server that is one of them. A pass is good once, and comes before the token:
-    /// that is told only to servers which have no pass here, or do not know theirs.
+    /// The folder with the passes of this user's servers. A pass is good once, and is tried before the token. Only servers that have no
+    /// pass here, or do not know it, get the token.
     pub passes: Option<PathBuf>,
     /// Whether to send nothing to a server of which neither is known.
     pub only_known: bool,
-    /// Whether to send what refers to what.
+    /// Whether to send references.
     pub references: bool,
     /// The recording that the trees are of.
     pub recording: Option<TreesOfRecording>,
-    /// Whether to keep what the source has already, and append to it.
+    /// Whether to append to the existing times of the source.
     pub append: bool,
-    /// Whether the window goes on with the source it shows, instead of turning to this one.
+    /// Whether the window stays with the source it shows, instead of turning to this one.
     pub keep_shown: bool,
     /// Whether buildings stay where they are, instead of the ground being divided anew at the end.
     pub keep_places: bool,
 }
 
-/// What was sent.
+/// The result of a push.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pushed {
     /// Points in time.
     pub times: usize,
     /// Bytes of messages.
     pub bytes: u64,
-    /// What the server had to say about them.
+    /// Warnings of the server.
     pub warnings: Vec<String>,
 }
 
@@ -170,8 +170,8 @@ struct Client {
 }
 
 impl Client {
-    /// Connects and joins the source, and gives the answer. A pass that somebody else has used in the meantime is one of several tries; one
-    /// that the server does not know was left there by another, and the token is tried then.
+    /// Connects and joins the source, and returns the answer. If another client used the pass meanwhile, it tries again with the next one.
+    /// If the server does not know the pass, another server left it, and it tries the token.
     fn join(options: &PushOptions, progress: &Progress) -> Result<(Client, Value)> {
         let mut tries = 0;
         loop {
@@ -225,7 +225,7 @@ impl Client {
         let request: Request =
             format!("ws://{place}/").into_client_request().map_err(|e| unreachable(e.to_string()))?;
         let (mut socket, _) = tungstenite::client(request, stream).map_err(|e| unreachable(e.to_string()))?;
-        socket.get_mut().take_turns().map_err(broken)?;
+        socket.get_mut().take_turns().and_then(|()| socket.get_mut().greeted()).map_err(broken)?;
         Ok(Client { socket, address: place.to_owned(), peer, was_refused: false })
     }
 

@@ -1,7 +1,7 @@
-//! Recorders say of which recording their trees are: who draws them on the same machine can group its walks in other ways.
+//! The recording behind a recorder's trees: a viewer on the same machine can open it to group its walks in other ways.
 //!
-//! A folder that somebody names is looked into on their word, so this is believed only from who has a pass or the token, and only for a
-//! folder with that very recording: its number was drawn when it began, and is read from its files, which are the user's own.
+//! The server opens a folder on the word of a client. So it believes only clients with a pass or the token, and opens only a folder with
+//! that very recording: its number was drawn when it began, and is read from its files, which are the user's own.
 
 use super::request::RecordingClaim;
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
@@ -17,7 +17,7 @@ const LONGEST_PATH: usize = 4096;
 const LONGEST_GROUPING: usize = 4096;
 
 impl RecordingClaim {
-    /// What a recorder says; `None` where the path is none that can be written.
+    /// The claim of a recorder; `None` if the path is no UTF-8.
     pub fn of(trees: &TreesOfRecording) -> Option<RecordingClaim> {
         let RecordingFolder { folder, recording } = &trees.recording;
         Some(RecordingClaim {
@@ -27,7 +27,7 @@ impl RecordingClaim {
         })
     }
 
-    /// What it says, as far as that can be: whether the folder is there is seen when it is opened.
+    /// The claim as trees of a recording. The folder is checked when it is opened.
     ///
     /// # Errors
     /// When it is nothing that a recorder says.
@@ -52,7 +52,7 @@ impl RecordingClaim {
     }
 }
 
-/// For clients that nobody knows.
+/// The error for unknown clients.
 pub(super) fn only_known() -> Error {
     Error::Unusable {
         what: "Only who has a token or a pass may name a recording".into(),

@@ -1,4 +1,4 @@
-//! Messages of clients. Their trees stay text until the source takes them: here is only the frame around.
+//! Messages of clients. Only the frame is parsed here; trees stay text until the source takes them.
 
 use memory_city_heap::error::Error;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -6,10 +6,10 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// What a client says. Which fields are needed depends on what it wants done.
+/// A message of a client. The action decides which fields are needed.
 #[derive(Debug, Default)]
 pub(super) struct Request<'a> {
-    /// What to do.
+    /// The command.
     pub what: Cow<'a, str>,
     /// Comes back with the answer.
     pub id: Option<&'a RawValue>,
@@ -148,8 +148,8 @@ pub(super) fn each<'a>(
     }
 }
 
-/// Bytes of the longest text in a message, escapes as they stand, if it is longer than `most`. Costs next to nothing
-/// where texts are short: the message is looked at only every `most` bytes.
+/// Bytes of the longest text in a message, with escapes as written, if it is longer than `most`. Texts that are short cost next to nothing,
+/// since the search looks at the message only every `most` bytes.
 pub(super) fn too_long_text(message: &str, most: usize) -> Option<usize> {
     let bytes = message.as_bytes();
     let mut at = 0;

@@ -1,17 +1,18 @@
-//! The socket: where it listens, and who may connect.
+//! The listening socket of the server, and its checks of new connections.
 
 use super::connection::{Admission, Connection};
 use super::hub::Hub;
-use super::pass::Passes;
-use super::stream::Timed;
-use data_encoding::HEXLOWER;
+use super::pass::{Passes, new_token};
+use super::seats::{Seat, Seats};
+use super::stream::{Timed, linger};
 use memory_city_heap::error::{Error, Result};
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tungstenite::error::ProtocolError;
+use tungstenite::handshake::HandshakeError;
 use tungstenite::handshake::server::{ErrorResponse, Request, Response};
 use tungstenite::http::StatusCode;
 use tungstenite::protocol::WebSocketConfig;
@@ -21,11 +22,11 @@ use tungstenite::protocol::WebSocketConfig;
 pub struct ServerOptions {
     /// `HOST:PORT`; with port 0 the system chooses one.
     pub address: String,
-    /// What clients must know. Beyond loopback there is always one: without, it is made up.
+    /// The token that clients must give. Beyond loopback there is always one, drawn if it is not given.
     pub token: Option<String>,
     /// The folder for passes: tokens for one connection each, for programs of this user ([`crate::pass_folder`]). On loopback alone.
     pub passes: Option<PathBuf>,
-    /// Whether nobody may connect without one.
+    /// If true, connections need a pass.
     pub only_passes: bool,
     /// Web pages that may connect, as browsers name them (`https://example.org`). No others may.
     pub origins: Vec<String>,
@@ -83,7 +84,7 @@ impl Server {
         self.address
     }
 
-    /// What clients must know, if anything.
+    /// The token that clients must give, if any.
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
     }
@@ -103,24 +104,11 @@ impl Drop for Server {
     }
 }
 
-/// Who may connect.
+/// The rule for connections.
 struct Gate {
     hub: Arc<Hub>,
     admission: Admission,
     origins: Vec<String>,
-}
-
-/// A token for clients: 128 bits that nobody guesses, as 32 digits.
-///
-/// # Errors
-/// When the system gives no random numbers.
-pub fn new_token() -> Result<String> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|e| Error::Unusable {
-        what: format!("The system gives no random numbers for a token: {e}"),
-        remedy: "Give one with --token-file".into(),
-    })?;
-    Ok(HEXLOWER.encode(&bytes))
 }
 
 /// The stack of a client's thread: where messages nest deeply, it grows and is counted.
@@ -130,22 +118,24 @@ const STACK: usize = 512 << 10;
 const BUFFER: usize = 32 << 10;
 
 fn accept(listener: &TcpListener, gate: &Arc<Gate>) {
-    let clients = Arc::new(AtomicUsize::new(0));
+    let seats = Seats::new(gate.hub.limits.clients, gate.hub.limits.waiting);
     while !gate.hub.is_closing() {
         let Ok((tcp, from)) = listener.accept() else {
             // Nobody is waiting, or the system is out of sockets for a moment.
             std::thread::sleep(Duration::from_millis(20));
             continue;
         };
-        if clients.load(Ordering::Relaxed) >= gate.hub.limits.clients {
-            turn_away(tcp);
-            continue;
-        }
-        clients.fetch_add(1, Ordering::Relaxed);
-        let (gate, place) = (Arc::clone(gate), Seat(Arc::clone(&clients)));
+        let seat = match seats.wait(&tcp) {
+            Ok(seat) => seat,
+            Err(error) => {
+                tracing::warn!("no place for {from}: {error}");
+                turn_away(tcp);
+                continue;
+            }
+        };
+        let gate = Arc::clone(gate);
         let served = std::thread::Builder::new().name(format!("client {from}")).stack_size(STACK).spawn(move || {
-            let _place = place;
-            let why = serve(tcp, &gate);
+            let why = serve(tcp, &gate, seat);
             tracing::info!("{from}: {why}");
         });
         if let Err(error) = served {
@@ -154,21 +144,33 @@ fn accept(listener: &TcpListener, gate: &Arc<Gate>) {
     }
 }
 
-/// Counts a client until it is gone, however that happens.
-struct Seat(Arc<AtomicUsize>);
+fn turn_away(mut tcp: TcpStream) {
+    let _ = tcp.set_nonblocking(true);
+    let _ = tcp.write_all(b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+}
 
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+/// Answers plain HTTP requests, by browsers, `curl`, or health checks.
+fn answer_plain(mut tcp: TcpStream, error: &tungstenite::Error) {
+    use tungstenite::Error as E;
+    let (status, more) = match error {
+        // Nobody listens any more, or has been answered.
+        E::Protocol(ProtocolError::HandshakeIncomplete) | E::Io(_) | E::ConnectionClosed | E::Http(_) => return,
+        E::Protocol(_) => ("426 Upgrade Required", "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"),
+        _ => ("400 Bad Request", ""),
+    };
+    let connection = if more.is_empty() { "close" } else { "Upgrade, close" };
+    let text = "Memory City speaks WebSocket here: connect with `memory-city push`, or see docs/live-protocol.md\n";
+    let answer = format!(
+        "HTTP/1.1 {status}\r\n{more}Connection: {connection}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\r\n{text}",
+        text.len()
+    );
+    if tcp.write_all(answer.as_bytes()).is_ok() {
+        linger(&mut tcp, Duration::from_secs(1));
     }
 }
 
-fn turn_away(mut tcp: TcpStream) {
-    let _ = tcp.set_nonblocking(true);
-    let _ = tcp.write_all(b"HTTP/1.1 503 Too many clients\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-}
-
-fn serve(tcp: TcpStream, gate: &Gate) -> String {
+fn serve(tcp: TcpStream, gate: &Gate, seat: Seat) -> String {
+    let plain = tcp.try_clone();
     let stream = tcp.set_nonblocking(false).and_then(|()| Timed::new(tcp, gate.hub.limits.handshake_timeout));
     let stream = match stream {
         Ok(stream) => stream,
@@ -196,12 +198,18 @@ fn serve(tcp: TcpStream, gate: &Gate) -> String {
     let mut stream = match tungstenite::accept_hdr_with_config(stream, admit, Some(config)) {
         // Nothing comes behind the handshake before it is answered: that would have been an error.
         Ok(socket) => socket.into_inner(),
-        Err(error) => return format!("no handshake: {error}"),
+        Err(error) => {
+            if let (HandshakeError::Failure(error), Ok(plain)) = (&error, plain) {
+                answer_plain(plain, error);
+            }
+            return format!("no handshake: {error}");
+        }
     };
+    drop(plain);
     if let Err(error) = stream.take_turns() {
         return format!("the connection broke: {error}");
     }
-    Connection::new(stream, config, Arc::clone(&gate.hub), gate.admission.clone(), bearer).run()
+    Connection::new(stream, config, Arc::clone(&gate.hub), gate.admission.clone(), bearer, seat).run()
 }
 
 fn refusal(why: &str) -> ErrorResponse {

@@ -1,8 +1,8 @@
 //! A browser without a window, driven as a person would: real mouse and key events, and questions to the page. Over the
 //! browser's own debugging protocol (JSON in a WebSocket on this machine).
 
+use crate::websocket::{self, Repeating};
 use serde_json::{Value, json};
-use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// A browser with one page. Dropped, it ends.
 pub struct Browser {
     process: Child,
-    socket: WebSocket<TcpStream>,
+    socket: WebSocket<Repeating>,
     session: String,
     number: u64,
     _profile: tempfile::TempDir,
@@ -56,10 +56,7 @@ impl Browser {
             let mut lines = text.lines();
             Some((lines.next()?.parse::<u16>().ok()?, lines.next()?.to_owned()))
         });
-        let stream = TcpStream::connect(("127.0.0.1", said.0)).expect("the browser listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a deadline");
-        let (socket, _) =
-            tungstenite::client(format!("ws://127.0.0.1:{}{}", said.0, said.1), stream).expect("a handshake");
+        let socket = websocket::connect(&format!("ws://127.0.0.1:{}{}", said.0, said.1), PATIENCE);
         let mut browser = Browser { process, socket, session: String::new(), number: 0, _profile: profile };
         let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
         let attach = json!({ "targetId": target["targetId"], "flatten": true });

@@ -145,7 +145,12 @@ impl Dump {
         self.record(tag, &heap)
     }
 
-    /// The file.
+    /// The bytes of all ended segments and records since the last call: dumps larger than memory are written piece by piece.
+    pub fn drain(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.top)
+    }
+
+    /// The file, or the rest of it.
     pub fn finish(&mut self) -> Vec<u8> {
         if !self.heap.is_empty() {
             self.segment(0x1c);

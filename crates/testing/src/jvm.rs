@@ -4,6 +4,7 @@
 
 use crate::class_names::source_name;
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -110,9 +111,49 @@ impl Jdk {
         all
     }
 
-    /// Compiles sources into a folder.
+    /// Compiles sources into a folder: once for each JDK, class path and text of the sources. The classes stay in `target/test-classes`.
     pub fn compile(&self, sources: &[&Path], class_path: &str, into: &Path) {
-        output(self.tool("javac").args(["-nowarn", "-cp", class_path, "-d"]).arg(into).args(sources));
+        let key = self.key(sources, class_path);
+        let kept = crate::root().join("target/test-classes").join(format!("{key:016x}"));
+        if !kept.is_dir() {
+            let folder = kept.parent().expect("a parent");
+            std::fs::create_dir_all(folder).expect("a folder for classes");
+            // Complete or not there: several tests may compile the same at once.
+            let fresh = tempfile::Builder::new().prefix(".fresh").tempdir_in(folder).expect("a folder");
+            output(self.tool("javac").args(["-nowarn", "-cp", class_path, "-d"]).arg(fresh.path()).args(sources));
+            let _ = std::fs::rename(fresh.path(), &kept);
+        }
+        copy_folder(&kept, into);
+    }
+
+    /// Stands for everything that the classes follow from.
+    fn key(&self, sources: &[&Path], class_path: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.home, self.version, class_path).hash(&mut hasher);
+        for source in sources {
+            (source.file_name(), std::fs::read(source).expect("a source")).hash(&mut hasher);
+        }
+        // Classes of a folder may be others the next time.
+        for folder in std::env::split_paths(class_path).filter(|path| path != Path::new(".") && path.is_dir()) {
+            let mut names: Vec<_> = std::fs::read_dir(&folder).expect("a folder").flatten().collect();
+            names.sort_by_key(std::fs::DirEntry::file_name);
+            for entry in names.iter().filter(|entry| entry.path().is_file()) {
+                (entry.file_name(), std::fs::read(entry.path()).expect("a class")).hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
+}
+
+fn copy_folder(from: &Path, into: &Path) {
+    std::fs::create_dir_all(into).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder").flatten() {
+        let (path, target) = (entry.path(), into.join(entry.file_name()));
+        if path.is_dir() {
+            copy_folder(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).expect("a copy");
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! What the tests and benchmarks of Memory City share: writers of dumps and traces whose contents are known, plain second
-//! readers to compare with, real JVMs, and where test data lies. Never part of what users run.
+//! Shared by the tests and benchmarks of Memory City: writers of dumps and traces with known contents, plain second
+//! readers, real JVMs, and the places of test data. Never part of what users run.
 //!
 //! # Example
 //! ```
@@ -24,6 +24,7 @@ pub mod memory;
 pub mod naive_anttracks;
 pub mod python;
 pub mod shop;
+pub mod websocket;
 
 use std::path::{Path, PathBuf};
 

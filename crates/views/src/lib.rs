@@ -1,9 +1,8 @@
-//! The geometry of views: where things stand, how high, in which colour. Pure functions, no drawing.
+//! The geometry of views: places, heights and colours. Pure functions, no drawing.
 //!
-//! [`city`] is the first view, [`nested`] has sunburst and icicle, [`graph`] who refers to what, [`overview`] a run in charts,
-//! [`strip`] its collections below charts;
-//! [`page`] makes a file of the city that any browser shows, [`export`] tables and scenes for other programs. This crate knows values over time, not what
-//! they are values of: no type, no object, no format of heaps.
+//! [`city`] is the 3D city, [`nested`] has sunburst and icicle, [`graph`] the reference graph, [`overview`] a run in charts, [`strip`] its
+//! collections below charts. [`page`] writes the city as a file for any browser, [`export`] writes tables and scenes for other programs.
+//! This crate knows values over time, but not their meaning: no type, no object, no format of heaps.
 //!
 //! # Example
 //! ```

@@ -1,6 +1,5 @@
-//! Keeps a stream in a folder within its bound, at every moment: before anything is written there is room for it. What has to be
-//! written later whatever happens (the end, the definitions of the next part, what later parts need of one that goes) is spared for
-//! from the beginning.
+//! The size limit of a stream: room for the next write is made before it is written, so the folder keeps its bound at every moment. Room
+//! for writes that must succeed later (the end, the definitions of the next part, rows that outlive a part) is reserved from the beginning.
 
 use crate::chunk::{ChunkKind, FILE_HEADER, PartHeader};
 use crate::error::{WireError, WireResult};
@@ -8,30 +7,29 @@ use crate::index::IndexBuilder;
 use crate::retire::{KeptRows, Retired, RetiringPart, retire};
 use crate::rows::{LossReason, LossRow};
 use crate::spool::WalkSpool;
-use crate::writer::{OldPart, TraceWriter, create_part, is_part, part_path};
-use std::fs::File;
+use crate::writer::{OldPart, TraceWriter, create_part, is_part, open_part, part_path};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-/// The end of a recording and what is counted there take less.
+/// The most bytes for the end of a recording and its counts.
 const END: u64 = 2 << 10;
-/// A walk leaves one part in so many of the bound for what comes beside it later: it would go for that otherwise.
+/// A walk leaves one part in this many of the bound for later rows. Otherwise it would be the next part to go.
 const BESIDE: u64 = 16;
 /// A sum of old samples takes no more.
 const MOST_OF_SUM: u64 = 100;
 
-/// What a part needs to go of which so many bytes may be written again: fewer rows in a chunk are packed less well.
+/// Bytes needed to remove a part, if `again` bytes of it may be written again: fewer rows in a chunk are packed less well.
 fn needed_for(again: u64) -> u64 {
     again.saturating_add(again / 8).saturating_add(END)
 }
 
-/// What has no room is no error here.
+/// Turns the error of a full trace into success.
 fn unless_full(result: WireResult<()>) -> WireResult<()> {
     result.or_else(|error| if matches!(error, WireError::Full { .. }) { Ok(()) } else { Err(error) })
 }
 
 impl TraceWriter {
-    /// What has to stay free: the end of this part, the beginning of the next, and what is written again of a part that goes.
+    /// Bytes to keep free: for the end of this part, the beginning of the next, and the rows that outlive a removed part.
     fn spare(&self) -> u64 {
         self.spare_for(self.most_again())
     }
@@ -149,7 +147,7 @@ impl TraceWriter {
         let header = PartHeader { part: self.header.part.saturating_add(1), ..self.header };
         let path = part_path(&folder, header.stream, header.part);
         let file = create_part(&path, &header)?;
-        let mut source = File::open(&self.path).map_err(|e| WireError::io(&self.path, e))?;
+        let mut source = open_part(&self.path).map_err(|e| WireError::io(&self.path, e))?;
         let old_path = std::mem::replace(&mut self.path, path);
         let (bytes, again, walks) = (self.position, self.again, std::mem::take(&mut self.walks_here));
         self.old.push_back(OldPart { path: old_path.clone(), bytes, again, walks });
@@ -173,7 +171,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Writes again what is needed of an old part, and removes it.
+    /// Writes the needed rows of an old part again, and removes it.
     fn let_go(&mut self, oldest: &OldPart) -> WireResult<()> {
         let others: Vec<PathBuf> = self.old.iter().map(|part| part.path.clone()).chain([self.path.clone()]).collect();
         let (header, now) = (self.header, self.now());
@@ -201,8 +199,7 @@ impl TraceWriter {
         std::fs::remove_file(&oldest.path).map_err(|e| WireError::io(&oldest.path, e))
     }
 
-    /// Parts of other streams in the folder, which their writers may remove at any time. What is of another recording is passed over
-    /// when it is read.
+    /// Parts of other streams in the folder, which their writers may remove at any time. Readers skip chunks of another recording.
     fn other_streams(&self) -> Vec<PathBuf> {
         let own = format!("{:02}-", self.header.stream);
         let entries = self.folder.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
@@ -268,8 +265,8 @@ impl TraceWriter {
         })
     }
 
-    /// Whether so many bytes of a walk would fit if everything went that may go. Asked before anything goes: an older walk is better than
-    /// none. What is written again of parts that go is taken for as much as it may be.
+    /// True if this many bytes of a walk would fit after all removable parts were gone. Asked before anything is removed: an older walk is
+    /// better than none. Rows of removed parts that are written again count at their maximum.
     fn would_have_room(&self, bytes: u64) -> bool {
         let next = FILE_HEADER as u64 + self.definition_bytes.saturating_add(END);
         let current = (self.position, self.again);

@@ -1,5 +1,5 @@
-//! Samples on their way from the threads of a program to the one that writes: a buffer for each thread, which the writer
-//! takes over now and then. A thread waits for nobody but, for the exchange of two pointers, the writer.
+//! Sample buffers: one for each thread of the program, taken over by the writer now and then. A thread waits only for the writer, while it
+//! exchanges two pointers.
 
 use crate::chunk::ChunkKind;
 use crate::rows::{LossReason, LossRow, SampleRow};
@@ -21,7 +21,7 @@ struct SharedBuffers {
     threads: Mutex<Vec<Arc<Mutex<WaitingSamples>>>>,
 }
 
-/// What waits in the buffer of a thread.
+/// The samples waiting in the buffer of a thread.
 #[derive(Default)]
 struct WaitingSamples {
     thread: u32,
@@ -32,16 +32,16 @@ struct WaitingSamples {
     closed: bool,
 }
 
-/// What the writer took over.
+/// The samples that the writer took over.
 #[derive(Debug, Default)]
 pub struct Collected {
     /// Samples, thread by thread.
     pub samples: Vec<SampleRow>,
-    /// Those that found no room, by thread.
+    /// Samples without room, by thread.
     pub losses: Vec<LossRow>,
 }
 
-/// The buffer of a thread. When it is dropped, what waits in it is still written.
+/// The buffer of a thread. When it is dropped, its waiting samples are still written.
 pub struct SampleBuffer {
     shared: Arc<SharedBuffers>,
     waiting: Arc<Mutex<WaitingSamples>>,
@@ -72,7 +72,7 @@ impl SampleBuffers {
         SampleBuffer { shared: Arc::clone(&self.shared), waiting }
     }
 
-    /// Takes over what waits. The samples of a thread come in their order; those of others may be older.
+    /// Takes over the waiting samples. The samples of a thread come in their order; those of others may be older.
     pub fn collect(&self, time: u64) -> Collected {
         let mut all = Collected::default();
         let buffers: Vec<Arc<Mutex<WaitingSamples>>> = lock(&self.shared.threads).clone();
@@ -114,8 +114,8 @@ impl SampleBuffers {
 }
 
 impl SampleBuffer {
-    /// Adds a sample; its number, thread and sequence are given to it. The number of the sample, or none where there is no
-    /// room: then it is counted, and nothing else happens.
+    /// Adds a sample, and sets its number, thread and sequence. Returns the number, or none without room: then it only counts the sample as
+    /// lost.
     pub fn push(&self, sample: SampleRow) -> Option<u64> {
         let mut waiting = lock(&self.waiting);
         let sequence = waiting.sequence;

@@ -1,4 +1,4 @@
-//! Frames: the header of a file, and chunks with kind, version, lengths and checksums. Neither knows what is inside.
+//! Frames: the header of a file, and chunks with kind, version, lengths and checksums. Neither knows the content.
 
 use crate::columns::PayloadReader;
 use crate::error::{WireError, WireResult};
@@ -27,10 +27,10 @@ pub const MOST_PLAIN: u32 = 16 << 20;
 
 /// The first bytes of each chunk.
 const MARKER: [u8; 4] = *b"\x93CHK";
-/// Flag: what is inside is packed with zstd.
+/// Flag: the content is packed with zstd.
 const ZSTD: u8 = 1;
-/// Added to the version of a chunk of another stream than that of its file: who does not know of such chunks passes them over, as those
-/// of a later version. The other seven flags are the number of the stream.
+/// Added to the version of a chunk of another stream than that of its file. Readers that do not know such chunks skip them, as those of a
+/// later version. The other seven bits are the number of the stream.
 const OTHER_STREAM: u8 = 0x80;
 /// The last stream that such a chunk can name.
 const LAST_NAMED_STREAM: u16 = 127;
@@ -40,14 +40,14 @@ const LAST_NAMED_STREAM: u16 = 127;
 pub struct PartHeader {
     /// Drawn when the recording began.
     pub recording: [u8; 16],
-    /// Who writes: each has numbers of its own for names, classes, stacks.
+    /// The writer: each has its own numbers for names, classes and stacks.
     pub stream: u16,
-    /// Which part of that stream, from 0.
+    /// The number of the part in that stream, from 0.
     pub part: u32,
 }
 
 impl PartHeader {
-    /// As bytes: magic, version, stream, part, recording, 4 bytes that are zero, checksum.
+    /// The header as bytes: magic, version, stream, part, recording, 4 bytes that are zero, checksum.
     pub fn to_bytes(&self) -> [u8; FILE_HEADER] {
         let fields: [&[u8]; 6] = [
             &MAGIC,
@@ -102,7 +102,7 @@ fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..).and_then(|rest| rest.first_chunk::<N>()).copied().unwrap_or([0; N])
 }
 
-/// What a chunk is about. Kinds are never used for something else; those that a reader does not know it passes over.
+/// The kind of rows in a chunk. A number is never used for another kind; readers skip kinds they do not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkKind(pub u16);
 
@@ -183,7 +183,7 @@ pub(crate) struct ChunkHeader {
 }
 
 impl ChunkHeader {
-    /// As bytes. The checksum counts the recording too: what a chunk holds of another file is no chunk of this one.
+    /// The header as bytes. The checksum covers the recording too: a chunk of another recording is no chunk of this one.
     pub(crate) fn bytes(&self, recording: &[u8; 16]) -> [u8; CHUNK_HEADER] {
         let packed = if self.packed { ZSTD } else { 0 };
         let fields: [&[u8]; 7] = [
@@ -245,7 +245,7 @@ pub struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// What it is about.
+    /// The kind of its rows.
     pub fn kind(&self) -> ChunkKind {
         self.header.kind
     }
@@ -255,8 +255,7 @@ impl<'a> Chunk<'a> {
         self.header.other_stream.map_or(self.file_stream, u16::from)
     }
 
-    /// Its number in its stream: those of a stream count up from 0, and what is repeated keeps its number. An index has none
-    /// (`u64::MAX`).
+    /// Its number in its stream: numbers count up from 0, and a repeated chunk keeps its number. An index has none (`u64::MAX`).
     pub fn number(&self) -> u64 {
         self.header.number
     }
@@ -266,8 +265,8 @@ impl<'a> Chunk<'a> {
         CHUNK_HEADER as u64 + u64::from(self.header.stored)
     }
 
-    /// Header and stored bytes, to be written into a file of this recording that has another header, and may be of another stream.
-    /// What is inside stays as it is. `None` where a chunk of that file cannot name the stream: then it is larger than 127.
+    /// Header and stored bytes, for a file of this recording with another header, perhaps of another stream. The content stays the same.
+    /// `None` if a chunk of that file cannot name the stream because its number is above 127.
     pub fn for_file(&self, file: &PartHeader) -> Option<([u8; CHUNK_HEADER], &'a [u8])> {
         let other_stream = match self.stream() {
             own if own == file.stream => None,
@@ -277,12 +276,12 @@ impl<'a> Chunk<'a> {
         Some((ChunkHeader { other_stream, ..self.header }.bytes(&file.recording), self.stored))
     }
 
-    /// Bytes of what is inside, unpacked, as the header says.
+    /// Unpacked bytes of the content, from the header.
     pub fn plain_length(&self) -> u32 {
         self.header.plain
     }
 
-    /// Whether this library knows what is inside: kind and version.
+    /// True if this library knows the kind and version.
     pub fn is_known(&self) -> bool {
         self.header.kind.name().is_some() && self.header.version == 1
     }
@@ -298,10 +297,10 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// What is inside, unpacked.
+    /// The content, unpacked.
     ///
     /// # Errors
-    /// When it does not unpack to what the header says.
+    /// When the unpacked content does not match the header.
     pub fn payload(&self) -> WireResult<Cow<'a, [u8]>> {
         let plain = self.header.plain;
         if plain > MOST_PLAIN {
@@ -323,7 +322,7 @@ impl<'a> Chunk<'a> {
     /// Its rows.
     ///
     /// # Errors
-    /// When it is of another kind, or what is inside is not as the format says.
+    /// When it is of another kind, or the content breaks the format.
     pub fn rows<R: TraceRow>(&self) -> WireResult<Decoded<R>> {
         if self.header.kind != R::KIND || self.header.version != 1 {
             return Err(self.wrong(format!("kind {}, version {}", self.header.kind.0, self.header.version)));
@@ -333,19 +332,19 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// What stands at a place in a file.
+/// The piece at a place in a file.
 #[derive(Clone, Copy)]
 pub enum Piece<'a> {
     /// A whole chunk.
     Chunk(Chunk<'a>),
-    /// So many bytes that are no chunk, or one whose checksum differs; the file goes on behind them.
+    /// Bytes that are no chunk, or a chunk whose checksum differs; the file goes on behind them.
     Damage {
         /// Where they begin.
         offset: u64,
-        /// How many there are.
+        /// Their number.
         length: u64,
     },
-    /// The file ends within what seems to be a chunk: it was cut, or is still being written.
+    /// The file ends within a chunk: it was cut, or is still being written.
     Cut {
         /// Where the chunk begins.
         offset: u64,
@@ -363,7 +362,7 @@ pub struct PartReader<'a> {
 }
 
 impl<'a> PartReader<'a> {
-    /// Of the bytes of a file; the path is for messages.
+    /// A reader of the bytes of a file; the path is for messages.
     ///
     /// # Errors
     /// As [`PartHeader::read`].
@@ -377,7 +376,7 @@ impl<'a> PartReader<'a> {
         &self.header
     }
 
-    /// Where the next piece begins: whoever reads a file while it grows goes on there, with [`PartReader::go_to`].
+    /// Where the next piece begins. A reader of a growing file goes on there, with [`PartReader::go_to`].
     pub fn position(&self) -> u64 {
         self.at as u64
     }

@@ -1,5 +1,5 @@
-//! The inside of a chunk: a number of rows, then columns, each with a number, an encoding and a length. Readers find the
-//! columns they know and pass over others.
+//! The inside of a chunk: a number of rows, then columns, each with a number, an encoding and a length. Readers find the columns they know
+//! and skip others.
 
 use crate::varint::{put, take, unzigzag, zigzag};
 
@@ -28,7 +28,7 @@ impl Encoding {
     }
 }
 
-/// The longest text: what is longer is cut, and ends with an ellipsis.
+/// The longest text: a longer one is cut, and ends with an ellipsis.
 pub const LONGEST_TEXT: usize = 65_535;
 
 /// Puts a payload together, in buffers that are kept from chunk to chunk.
@@ -47,8 +47,8 @@ impl PayloadWriter {
         put(&mut self.out, rows as u64);
     }
 
-    /// Adds a column. One that is all zeros is left out, which means the same; but not the first, which shows how many
-    /// rows there are.
+    /// Adds a column. A column of zeros is left out, which means the same. Only the first is always written, since it shows the number of
+    /// rows.
     pub(crate) fn column(&mut self, id: u8, encoding: Encoding, fill: impl FnOnce(&mut Vec<u8>)) {
         self.column.clear();
         fill(&mut self.column);
@@ -93,7 +93,7 @@ impl<'a> PayloadReader<'a> {
     /// Takes a payload apart.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Parses a payload. The error is a text.
     pub(crate) fn new(payload: &'a [u8]) -> Result<Self, String> {
         let mut rest = payload;
         let cut = || "a payload that ends within a column".to_owned();
@@ -158,7 +158,7 @@ impl<'a> ColumnReader<'a> {
         self.rest.len()
     }
 
-    /// Whether there is nothing more, or nothing at all.
+    /// True at the end of the column, also if it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }

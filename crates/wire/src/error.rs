@@ -1,4 +1,4 @@
-//! What goes wrong with traces: each error names the file, the place in it, what stands there and what should.
+//! Errors of traces: each names the file, the place in it, the content found and the content expected.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -13,23 +13,23 @@ pub enum WireError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What it said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The bytes are not what the format says.
+    /// The bytes break the format.
     Format {
         /// The file.
         path: PathBuf,
         /// Offset of the chunk, or of the byte, in the file.
         offset: u64,
-        /// What stands there.
+        /// The content found.
         found: String,
-        /// What should.
+        /// The expected content.
         expected: String,
     },
-    /// What was to be written does not fit into the format: the trace is as it was before.
+    /// A value does not fit into the format. The trace is unchanged.
     TooLarge {
-        /// What, and how large.
+        /// The kind of value, and its size.
         what: String,
     },
     /// A walk has no room within the bound, even where nothing else is left: it is left out, and counted.
@@ -39,7 +39,7 @@ pub enum WireError {
         /// The bound, bytes.
         most: u64,
     },
-    /// The trace has reached its bound, and what may go from it is not enough: nothing more is written.
+    /// The trace has reached its bound, and removing old parts does not make enough room: nothing more is written.
     Full {
         /// The bound, bytes.
         most: u64,

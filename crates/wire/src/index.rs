@@ -1,5 +1,5 @@
-//! The index at the end of a part: where its chunks are. Optional: all that it says is in the headers of the chunks, and
-//! whoever does not trust it reads those.
+//! The index at the end of a part: the places of its chunks. It is optional: the headers of the chunks hold the same data, and a reader may
+//! use those.
 
 use crate::chunk::{CHUNK_HEADER, Chunk, ChunkKind, FILE_HEADER, PartHeader, PartReader, Piece};
 use crate::columns::{ColumnWriter, Encoding, PayloadReader, PayloadWriter};
@@ -50,7 +50,7 @@ impl IndexBuilder {
         Self::bytes_of(self.entries.len() as u64)
     }
 
-    /// The same of so many chunks.
+    /// The bytes of an index of so many chunks.
     pub(crate) fn bytes_of(chunks: u64) -> u64 {
         chunks.saturating_mul(20).saturating_add(CHUNK_HEADER as u64 + 64)
     }
@@ -77,8 +77,7 @@ impl IndexBuilder {
     }
 }
 
-/// The index of a part, where it ends with one: ascending, and within the file. That the chunks are there is for the reader
-/// to see.
+/// The index of a part, if it ends with one: ascending, and within the file. The reader must check that the chunks exist.
 pub fn index_of(path: &Path, bytes: &[u8]) -> Option<Vec<IndexEntry>> {
     PartHeader::read(path, bytes).ok()?;
     let offset = u64::from_le_bytes(*bytes.last_chunk()?);

@@ -1,10 +1,9 @@
-//! The recorder's own trace format: its reader and writer. The format itself is described in `docs/trace-format.md`, well
-//! enough to read and write it without this crate.
+//! Reader and writer of the recorder's trace format. `docs/trace-format.md` describes the format itself, in enough detail to read and write
+//! it without this crate.
 //!
-//! A recorder runs inside other people's programs, so what it links must be small: this crate may have fewer than ten
-//! dependencies, theirs included (`tests/workspace.rs` of the application counts them), and none of ours. It knows bytes
-//! and columns of numbers; it knows no heap, no group and no picture. What it writes with has bounded memory and does not
-//! panic; what it reads may come from anybody.
+//! A recorder runs inside other people's programs, so it must link little: this crate may have fewer than ten dependencies, transitive ones
+//! included (`tests/workspace.rs` of the application counts them), and none of ours. It knows bytes and columns of numbers, but no heap,
+//! group or picture. The writer has bounded memory and does not panic; the reader accepts data from anybody.
 //!
 //! # Example
 //! ```
@@ -52,11 +51,16 @@ mod buffers;
 mod chunk;
 mod columns;
 mod error;
+#[cfg(unix)]
+mod held_folder;
 mod index;
+mod modified_utf8;
 mod names;
 mod objects;
 mod retire;
 mod rows;
+#[cfg(unix)]
+mod side_files;
 mod spool;
 #[cfg(test)]
 mod tests;
@@ -70,14 +74,22 @@ pub use chunk::{
 };
 pub use columns::{LONGEST_TEXT, MOST_ROWS};
 pub use error::{WireError, WireResult};
+#[cfg(unix)]
+pub use held_folder::{HeldEntry, HeldFolder};
 pub use index::{IndexEntry, index_of};
+pub use modified_utf8::modified_utf8;
 pub use names::TraceTables;
 pub use objects::{ObjectColumns, WalkObject};
 pub use rows::{
-    ClassRow, CohortRow, CollectionKind, CountRow, DeathRow, Decoded, EndRow, FieldRow, FrameRow, GcRow, GcScope,
-    LoaderRow, LossReason, LossRow, MethodRow, ObjectNaming, OldSamplesRow, OriginRow, ReferentStrength, RunRow,
-    SampleRow, SettingRow, StringRow, ThreadRow, TraceRow, WEIGHT_ONE, WalkEndRow, WalkIdentityRow, WalkInferredRow,
-    WalkMirrorRow, WalkReferenceRow, WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow,
+    ClassRow, CohortRow, CollectionKind, CountRow, DeathRow, Decoded, EndRow, FOLLOWED_ONE_IN, FieldRow, FrameRow,
+    GcRow, GcScope, LoaderRow, LossReason, LossRow, MethodRow, ObjectNaming, OldSamplesRow, OriginRow,
+    ReferentStrength, RunRow, SampleRow, SettingRow, StringRow, ThreadRow, TraceRow, WEIGHT_ONE, WalkEndRow,
+    WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkReferenceRow, WalkReferentRow, WalkRootRow, WalkSampleRow,
+    WalkStartRow,
+};
+#[cfg(unix)]
+pub use side_files::{
+    CLAIM, DUMP_END, LOCK, LeftWalks, NOTE_END, NUMBERS_END, STATUS, UNFINISHED_NOTE_END, WALKS, is_locked, walk_file,
 };
 pub use walk::WalkWriter;
 pub use writer::{TraceOptions, TraceWriter, is_part, weight};

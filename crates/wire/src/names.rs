@@ -1,4 +1,4 @@
-//! Gives numbers to names, classes, methods, frames and threads, each once, and keeps what a writer has not seen yet.
+//! Numbering of names, classes, methods, frames and threads: each gets one number. New ones wait for the writer.
 //!
 //! Names are known again by 128 bits of a hash with random keys, not by their text: a name costs 30 bytes of memory,
 //! however long it is.
@@ -9,7 +9,7 @@ use crate::writer::TraceWriter;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 
-/// The tables of a stream, as whoever writes it fills them.
+/// The tables of a stream, filled by its writer.
 ///
 /// Bounded: beyond `most` entries of a table nothing is added, and [`TraceTables::left_out`] counts. Then a string, method or frame
 /// is none.
@@ -23,13 +23,13 @@ pub struct TraceTables {
     classes: u32,
     threads: u32,
     origins: u32,
-    /// Fields by the classes of who refers and of what is referred to; a string each.
+    /// Fields by the classes of the referring object and its target; a string each.
     fields: HashMap<(u32, u32), Vec<Option<u32>>>,
     left_out: u64,
     new: NewRows,
 }
 
-/// What no writer has seen.
+/// Rows that were not written yet.
 #[derive(Default)]
 struct NewRows {
     strings: Vec<StringRow>,
@@ -43,7 +43,7 @@ struct NewRows {
 }
 
 impl TraceTables {
-    /// Empty tables of at most so many strings, methods, and frames each.
+    /// Empty tables for at most `most` strings, methods, and frames each.
     pub fn new(most: usize) -> TraceTables {
         TraceTables {
             most: most.min(u32::MAX as usize),
@@ -107,7 +107,7 @@ impl TraceTables {
         id
     }
 
-    /// Adds a class; its number is given to it. Whoever adds classes knows them apart: two loaders may have one of a name.
+    /// Adds a class, and sets its number. The caller tells classes apart: two loaders may each have one of a name.
     pub fn class(&mut self, row: ClassRow) -> u32 {
         let id = self.classes;
         self.classes = self.classes.wrapping_add(1);
@@ -157,7 +157,7 @@ impl TraceTables {
         self.frame_row(FrameRow { caller, method, index, line, ..FrameRow::default() })
     }
 
-    /// As [`TraceTables::frame`], with all that is known of it; its number is given to it.
+    /// As [`TraceTables::frame`], with all facts about it; sets its number.
     pub fn frame_row(&mut self, row: FrameRow) -> Option<u32> {
         // A frame is its place: the line follows from it, or stands for it.
         let key = (row.caller, row.method, row.index.or(row.line.map(|l| l | 1 << 31)));
@@ -211,8 +211,8 @@ impl TraceTables {
         }
     }
 
-    /// Writes what is new, each table before those that use it. To be called before anything that uses the numbers is
-    /// written. What cannot be written stays, for another try.
+    /// Writes new rows, each table before those that use it. Call it before writing rows that use the numbers. Rows that could not be
+    /// written wait for another try.
     ///
     /// # Errors
     /// As [`TraceWriter::write`].

@@ -1,4 +1,4 @@
-//! The objects of a walk, as columns: there may be hundreds of millions, so no row is made of each.
+//! The objects of a walk, as columns: there may be hundreds of millions, too many for a struct each.
 
 use crate::chunk::{Chunk, ChunkKind};
 use crate::columns::{ColumnWriter, Encoding, PayloadReader, PayloadWriter};
@@ -43,7 +43,7 @@ pub struct ObjectColumns {
     pub origins: Vec<Option<u32>>,
     /// How many references of each object are in the list.
     pub reference_counts: Vec<u32>,
-    /// The keys of what they refer to.
+    /// The keys of the objects they refer to.
     pub references: Vec<u64>,
     /// Columns of a later version.
     pub unknown_columns: u32,
@@ -66,7 +66,7 @@ const COUNT: u8 = 9;
 const REFERENCE: u8 = 10;
 
 impl ObjectColumns {
-    /// How many objects there are.
+    /// The number of objects.
     pub fn len(&self) -> usize {
         self.classes.len()
     }
@@ -210,7 +210,7 @@ impl Chunk<'_> {
     /// Its objects, where it is of the kind [`ChunkKind::WALK_OBJECTS`].
     ///
     /// # Errors
-    /// When it is of another kind, or what is inside is not as the format says.
+    /// When it is of another kind, or the content breaks the format.
     pub fn objects(&self) -> WireResult<ObjectColumns> {
         if self.header.kind != ChunkKind::WALK_OBJECTS || self.header.version != 1 {
             return Err(self.wrong(format!("kind {}, version {}", self.header.kind.0, self.header.version)));

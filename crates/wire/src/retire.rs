@@ -1,60 +1,63 @@
-//! Lets an old part go without losing what later parts need of it. Reads chunk by chunk: no part is in memory as a whole.
+//! Removes an old part without losing rows that later parts need. Reads chunk by chunk: no part is in memory as a whole.
 
 use crate::chunk::{CHUNK_HEADER, Chunk, ChunkHeader, ChunkKind, FILE_HEADER, PartHeader};
 use crate::columns::PayloadReader;
 use crate::error::{WireError, WireResult};
-use crate::rows::{CountRow, DeathRow, LossReason, LossRow, OldSamplesRow, SampleRow, SettingRow, WalkSampleRow};
+use crate::rows::{
+    CountRow, DeathRow, FOLLOWED_ONE_IN, LossReason, LossRow, OldSamplesRow, SampleRow, SettingRow, WalkSampleRow,
+};
+use crate::writer::open_part;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// A part that goes, and what is left.
+/// A part to remove, and the parts that stay.
 pub(crate) struct RetiringPart<'a> {
     pub(crate) oldest: &'a Path,
-    /// Of the file that is being written.
+    /// The header of the file being written.
     pub(crate) header: &'a PartHeader,
     /// The other parts of this stream.
     pub(crate) others: &'a [PathBuf],
     /// Parts of other streams of the recording: they may go, or grow, meanwhile.
     pub(crate) elsewhere: &'a [PathBuf],
     pub(crate) now: u64,
-    /// There is room for so many sums.
+    /// Most sums that fit.
     pub(crate) most_sums: usize,
 }
 
-/// What of a part is written again, row by row as it is found.
+/// Rows of a part to write again, as they are found.
 pub(crate) enum KeptRows<'a> {
     Samples(&'a [SampleRow]),
-    /// Of those samples that are kept although they are dead: after them.
+    /// Deaths of dead samples that are kept: after these samples.
     Deaths(&'a [DeathRow]),
     Settings(&'a [SettingRow]),
 }
 
-/// What is said instead of a part.
+/// The rows that replace a part.
 pub(crate) struct Retired {
-    /// Its samples that nobody asks for one by one any more.
+    /// The sums of its samples that need no rows of their own any more.
     pub(crate) old_samples: Vec<OldSamplesRow>,
-    /// What else it held.
+    /// The losses of everything else in it.
     pub(crate) losses: Vec<LossRow>,
 }
 
 /// More sums than this are not kept apart: those of further sites count without class, stack and thread.
 const MOST_SUMS: usize = 1 << 16;
-/// So many dead samples of one part are kept at most for walks of other streams.
+/// Most dead samples of one part that are kept for walks of other streams.
 const MOST_NAMED: usize = 100_000;
-/// More settings that are told apart are not kept.
+/// Most settings to keep apart; further ones are dropped.
 const MOST_SETTINGS: usize = 64;
+/// Most changes of [`FOLLOWED_ONE_IN`] to keep, the last ones.
+const MOST_CHANGES: usize = 256;
 
-/// Reads the oldest part, and hands on what later parts need of it: samples that are alive, or that a walk names; and what was last
-/// set. Dead samples that only walks of other streams name are kept where that leaves half of the part to go, those of the newest walks
-/// first.
+/// Reads the oldest part, and passes on the rows that later parts need: samples that are alive or that a walk names, and the last settings.
+/// Dead samples that only walks of other streams name are kept, those of the newest walks first, as long as half of the part goes.
 pub(crate) fn retire(
     part: &RetiringPart<'_>,
     keep: &mut dyn FnMut(KeptRows<'_>) -> WireResult<()>,
 ) -> WireResult<Retired> {
     let samples = PartSamples::of(part)?;
-    let settings = last_settings(part)?;
+    let settings = [last_settings(part)?, changes_of_share(part)?].concat();
     let (mut sums, mut losses) = (OldSums::new(part.most_sums), LossSums { sums: BTreeMap::new(), now: part.now });
     let mut histograms: BTreeSet<u64> = BTreeSet::new();
     let mut kept_dead = false;
@@ -106,7 +109,7 @@ pub(crate) fn retire(
     Ok(Retired { old_samples: sums.sums.into_values().collect(), losses: losses.sums.into_values().collect() })
 }
 
-/// The samples of a part, ascending, and what becomes of them.
+/// The samples of a part, ascending, and the decision about each.
 struct PartSamples {
     ids: Vec<u64>,
     dead: Vec<bool>,
@@ -140,7 +143,7 @@ impl PartSamples {
         Ok(samples)
     }
 
-    /// Names also what walks of other streams name, as far as half of the part may go.
+    /// Adds samples named by walks of other streams, as long as half of the part goes.
     fn name_elsewhere(&mut self, part: &RetiringPart<'_>) {
         let staying = self.dead.iter().zip(&self.named).filter(|(dead, named)| !**dead || **named).count();
         let most = (self.ids.len() / 2).saturating_sub(staying).min(MOST_NAMED);
@@ -202,17 +205,17 @@ fn mark(ids: &[u64], marks: &mut [bool], id: u64) {
     }
 }
 
-/// What settings tell apart: the key, and the beginning of what the value says of it where it gives a reason.
+/// The identity of a setting: the key, and for a value with a reason the beginning of that reason.
 fn setting_key(row: &SettingRow) -> (String, String) {
     let kind = row.value.split_once(':').map_or("", |(kind, _)| kind);
     (row.key.clone(), kind.to_owned())
 }
 
-/// Of a part's settings the last ones that no later part says again.
+/// The last settings of a part that no later part repeats.
 fn last_settings(part: &RetiringPart<'_>) -> WireResult<Vec<SettingRow>> {
     let mut last: BTreeMap<(String, String), SettingRow> = BTreeMap::new();
     for_chunks(part.oldest, part.header, &[ChunkKind::SETTINGS], &mut |chunk| {
-        for row in chunk.rows::<SettingRow>()?.rows {
+        for row in chunk.rows::<SettingRow>()?.rows.into_iter().filter(|row| row.key != FOLLOWED_ONE_IN) {
             let key = setting_key(&row);
             if last.len() < MOST_SETTINGS || last.contains_key(&key) {
                 last.insert(key, row);
@@ -231,7 +234,23 @@ fn last_settings(part: &RetiringPart<'_>) -> WireResult<Vec<SettingRow>> {
     Ok(last.into_values().collect())
 }
 
-/// What is missing, added up.
+/// The settings of a part that change which share of samples is followed: the weight of each older sample follows from all of them.
+fn changes_of_share(part: &RetiringPart<'_>) -> WireResult<Vec<SettingRow>> {
+    let mut all: Vec<(SettingRow, bool)> = Vec::new();
+    for path in part.others.iter().map(PathBuf::as_path).chain([part.oldest]) {
+        for_chunks(path, part.header, &[ChunkKind::SETTINGS], &mut |chunk| {
+            let rows = chunk.rows::<SettingRow>()?.rows.into_iter().filter(|row| row.key == FOLLOWED_ONE_IN);
+            all.extend(rows.map(|row| (row, path == part.oldest)));
+            Ok(())
+        })?;
+    }
+    all.sort_by_key(|(row, _)| row.time);
+    all.dedup_by(|later, earlier| later.0.value == earlier.0.value);
+    let too_many = all.len().saturating_sub(MOST_CHANGES);
+    Ok(all.into_iter().skip(too_many).filter(|(_, goes)| *goes).map(|(row, _)| row).collect())
+}
+
+/// The losses, added up.
 struct LossSums {
     sums: BTreeMap<(u32, LossReason, Option<u32>), LossRow>,
     now: u64,
@@ -249,7 +268,7 @@ impl LossSums {
         };
     }
 
-    /// So many of a kind go with the part.
+    /// Counts rows of a kind that go with the part.
     fn retired(&mut self, kind: ChunkKind, count: u64) {
         if count > 0 {
             let what = u32::from(kind.0);
@@ -325,7 +344,7 @@ fn for_chunks(
     look: &mut dyn FnMut(&Chunk<'_>) -> WireResult<()>,
 ) -> WireResult<()> {
     let io = |e| WireError::io(path, e);
-    let mut file = BufReader::new(File::open(path).map_err(io)?);
+    let mut file = BufReader::new(open_part(path).map_err(io)?);
     let length = file.get_ref().metadata().map_err(io)?.len();
     let mut at = FILE_HEADER as u64;
     file.seek(SeekFrom::Start(at)).map_err(io)?;

@@ -1,5 +1,5 @@
-//! Rows: what chunks hold, kind by kind. Each field is a column with a number that is never used for something else; a
-//! column that a file lacks reads as zero, none, or empty.
+//! Rows: the content of chunks, kind by kind. Each field is a column, whose number is never used for another field. A column that a file
+//! lacks reads as zero, none, or empty.
 
 use crate::chunk::ChunkKind;
 use crate::columns::{ColumnReader, ColumnWriter, Encoding, PayloadReader, PayloadWriter};
@@ -10,8 +10,8 @@ mod tables;
 mod walks;
 
 pub use events::{
-    CohortRow, CollectionKind, CountRow, DeathRow, EndRow, GcRow, GcScope, LossReason, LossRow, OldSamplesRow, RunRow,
-    SampleRow, SettingRow, WEIGHT_ONE,
+    CohortRow, CollectionKind, CountRow, DeathRow, EndRow, FOLLOWED_ONE_IN, GcRow, GcScope, LossReason, LossRow,
+    OldSamplesRow, RunRow, SampleRow, SettingRow, WEIGHT_ONE,
 };
 pub use tables::{ClassRow, FieldRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow};
 pub use walks::{
@@ -19,7 +19,7 @@ pub use walks::{
     WalkReferentRow, WalkRootRow, WalkSampleRow, WalkStartRow,
 };
 
-/// Rows, and what of the chunk was passed over.
+/// Rows, and the skipped columns of the chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded<R> {
     /// The rows.
@@ -33,7 +33,7 @@ pub trait TraceRow: Sized + Clone + Default + private::SealedRow {
     /// The kind.
     const KIND: ChunkKind;
 
-    /// About so many bytes in a chunk, at most.
+    /// Typical bytes in a chunk, at most.
     #[doc(hidden)]
     fn heft(&self) -> usize;
 
@@ -47,7 +47,7 @@ pub trait TraceRow: Sized + Clone + Default + private::SealedRow {
     #[doc(hidden)]
     fn draw(draws: &mut Draws) -> Self;
 
-    /// What docs/trace-format.md says of it.
+    /// The text for docs/trace-format.md.
     #[cfg(test)]
     #[doc(hidden)]
     fn page() -> String;
@@ -77,12 +77,12 @@ pub(crate) mod private {
     pub trait SealedRow {}
 }
 
-/// What may be a field.
+/// A type that fields may have.
 trait RowField: Sized {
     fn put(&self, column: &mut ColumnWriter<'_>);
     fn take(column: &mut ColumnReader<'_>) -> Result<Self, String>;
 
-    /// At most so many bytes.
+    /// Most bytes.
     fn heft(&self) -> usize {
         10
     }
@@ -125,7 +125,7 @@ impl RowField for u32 {
     }
 }
 
-/// Small where the number is, whatever its sign.
+/// Small numbers are short, whatever their sign.
 impl RowField for i64 {
     fn put(&self, column: &mut ColumnWriter<'_>) {
         column.number(zigzag(*self as u64));
@@ -156,7 +156,7 @@ impl RowField for bool {
     }
 }
 
-/// None is 0, and every number one more than it is. The largest cannot be told from none.
+/// None is 0, and every number is stored plus one. The largest number reads as none.
 impl RowField for Option<u64> {
     fn put(&self, column: &mut ColumnWriter<'_>) {
         column.number(self.map_or(0, |v| v.wrapping_add(1)));

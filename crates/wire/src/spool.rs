@@ -1,5 +1,5 @@
-//! Where a walk waits until all of it is there: a file that nobody else sees, of chunks without headers. Only then its size is
-//! known, and room for it can be made before it is in the trace.
+//! The buffer file of a walk: it holds chunks without headers until the walk is complete, in a file without a name. Only then the size of
+//! the walk is known, and room for it can be made in the trace.
 
 use crate::chunk::CHUNK_HEADER;
 use crate::error::{WireError, WireResult};
@@ -12,19 +12,21 @@ use std::path::{Path, PathBuf};
 pub(crate) struct WalkSpool {
     path: PathBuf,
     file: BufWriter<File>,
-    /// What is in the file, in its order: some bytes for each chunk.
+    /// The contents of the file, in its order: some bytes for each chunk.
     chunks: Vec<StoredChunk>,
     bytes: u64,
 }
 
 impl WalkSpool {
-    /// Beside the parts of a stream. Its name is gone at once, so nothing of it stays behind, whatever happens to this process.
+    /// Creates it beside the parts of a stream. Its name is removed at once, so nothing of it stays behind even if this process is killed.
     pub(crate) fn begin(folder: &Path, stream: u16) -> WireResult<WalkSpool> {
         let path = folder.join(format!(".{stream:02}-walk"));
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(true);
+        options.read(true).write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        // Left by one that was killed. Whatever has the name goes, were it a link: nothing is written through it.
+        let _ = std::fs::remove_file(&path);
         let file = options.open(&path).map_err(|e| WireError::io(&path, e))?;
         // Where open files keep their names it goes at the end.
         let _ = std::fs::remove_file(&path);

@@ -624,11 +624,17 @@ fn what_walks_of_another_stream_name_stays_while_there_is_room() {
                 .write(&[setting("sampling.interval", "4096"), setting("walks", "no more walks: x")])
                 .expect("written");
         }
+        // Thinner for a while, and repeated all the time.
+        let one_in = if (40..90).contains(&round) { "4" } else { "1" };
+        writer
+            .write(&[SettingRow { time: round, key: FOLLOWED_ONE_IN.into(), value: one_in.into() }])
+            .expect("written");
     }
     assert!(writer.highest <= MOST, "{} bytes", writer.highest);
     writer.finish("done").expect("finished");
     walks.finish("done").expect("finished");
     let (mut there, mut dead, mut old, mut settings) = (BTreeSet::new(), BTreeSet::new(), 0, Vec::new());
+    let mut shares: Vec<(u64, String)> = Vec::new();
     read_folder(folder.path(), |chunk| match chunk.kind() {
         ChunkKind::SAMPLES => {
             for sample in chunk.rows::<SampleRow>().expect("rows").rows {
@@ -641,7 +647,12 @@ fn what_walks_of_another_stream_name_stays_while_there_is_room() {
             old += chunk.rows::<OldSamplesRow>().expect("rows").rows.iter().map(|sum| sum.samples).sum::<u64>();
         }
         ChunkKind::SETTINGS => {
-            settings.extend(chunk.rows::<SettingRow>().expect("rows").rows.into_iter().map(|s| s.value))
+            for row in chunk.rows::<SettingRow>().expect("rows").rows {
+                match row.key == FOLLOWED_ONE_IN {
+                    true => shares.push((row.time, row.value)),
+                    false => settings.push(row.value),
+                }
+            }
         }
         _ => {}
     });
@@ -651,6 +662,9 @@ fn what_walks_of_another_stream_name_stays_while_there_is_room() {
     assert!(found[1..].iter().all(|n| *n == 50), "{found:?}");
     assert_eq!(found[0], 0, "what would leave no room goes");
     assert!(named[1..].iter().flatten().all(|id| dead.contains(id)), "and is dead");
+    shares.sort();
+    shares.dedup_by_key(|(_, value)| value.clone());
+    assert_eq!(shares, [(0, "1".to_owned()), (40, "4".to_owned()), (90, "1".to_owned())], "each change stays");
     settings.sort();
     assert_eq!(settings, ["4096", "a fault", "no more walks: x", "no room: 2"]);
 }

@@ -1,4 +1,4 @@
-//! Numbers in as few bytes as they need: seven bits a byte, lowest first, the top bit set in all but the last.
+//! Variable-length numbers: seven bits a byte, lowest first, the top bit set in all but the last.
 
 /// Appends a number.
 #[inline]
@@ -31,7 +31,7 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// A difference as a number that is small when the difference is, whatever its sign.
+/// A difference as an unsigned number that is small if the difference is, whatever its sign.
 #[inline]
 pub(crate) fn zigzag(difference: u64) -> u64 {
     let signed = difference as i64;

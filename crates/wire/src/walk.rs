@@ -1,4 +1,4 @@
-//! Writes a walk: object after object, in whatever order they are found, with one chunk in memory.
+//! The writer of a walk: object after object, in any order, with one chunk in memory.
 
 use crate::chunk::ChunkKind;
 use crate::error::WireResult;
@@ -26,7 +26,7 @@ pub struct WalkWriter<'a> {
 }
 
 impl TraceWriter {
-    /// Begins a walk. Its number is given to it, whatever `start` says; rows about it must carry that number.
+    /// Begins a walk, and sets its number, whatever `start` has; rows about it must carry that number.
     ///
     /// # Errors
     /// As [`TraceWriter::write`].
@@ -53,12 +53,12 @@ impl WalkWriter<'_> {
         self.objects
     }
 
-    /// The writer, for whatever else happens while the walk is written: names that its rows use, samples.
+    /// The writer, for other rows while the walk is written: names that its rows use, samples.
     pub fn writer(&mut self) -> &mut TraceWriter {
         self.writer
     }
 
-    /// Lists an object, with the keys of what it refers to: one for each reference that is not null.
+    /// Lists an object, with the keys of the objects it refers to: one for each reference that is not null.
     ///
     /// # Errors
     /// As [`TraceWriter::write`]. Then the walk is incomplete and should be given up.
@@ -129,7 +129,7 @@ impl WalkWriter<'_> {
         self.unlinked = [all, classes];
     }
 
-    /// How many samples were taken too late to be found in it, where somebody counts them.
+    /// Sets the number of samples that were taken too late to be found in it, if it is counted.
     pub fn note_late(&mut self, late: Option<u64>) {
         self.late = late;
     }
@@ -137,8 +137,8 @@ impl WalkWriter<'_> {
     /// Ends the walk: `pause` is for how long the program stood still, nanoseconds.
     ///
     /// # Errors
-    /// As [`WalkWriter::object`]; [`WireError::WalkTooLarge`](crate::WireError::WalkTooLarge) where the trace has a bound within which
-    /// it has no room.
+    /// As [`WalkWriter::object`]; [`WireError::WalkTooLarge`](crate::WireError::WalkTooLarge) if the walk has no room within the bound of
+    /// the trace.
     pub fn finish(mut self, pause: Option<u64>) -> WireResult<WalkEndRow> {
         self.flush()?;
         let end = WalkEndRow {

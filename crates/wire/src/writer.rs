@@ -1,8 +1,8 @@
-//! Writes a trace: appends whole chunks, each in one call of the operating system, so that whoever reads it, also while it
-//! grows or after the process was killed, finds nothing half done but the last chunk.
+//! The writer of a trace: it appends whole chunks, each in one call of the operating system. A reader may come while the file grows, or
+//! after the process was killed: only the last chunk may be incomplete.
 //!
-//! Made to run inside somebody else's program. It does not panic, and its memory has a bound: the buffers of one chunk, the
-//! state of the packer, and some bytes for each chunk of definitions in the part that is being written.
+//! It is made to run inside other people's programs. It does not panic, and its memory has a bound: the buffers of one chunk, the state of
+//! the packer, and some bytes for each chunk of definitions in the part that is being written.
 
 use crate::chunk::{CHUNK_HEADER, ChunkHeader, ChunkKind, FILE_HEADER, MOST_PLAIN, PartHeader};
 use crate::columns::{MOST_ROWS, PayloadWriter};
@@ -28,7 +28,7 @@ pub struct TraceOptions {
     pub level: i32,
     /// In folders: the most bytes of all parts of this stream. Old parts go when there are more; see [`TraceWriter`].
     pub most_bytes: Option<u64>,
-    /// In folders: a new part is begun behind so many bytes: at least 64 KiB, at most an eighth of the bound.
+    /// In folders: the size after which a new part begins: at least 64 KiB, at most an eighth of the bound.
     pub part_bytes: u64,
 }
 
@@ -45,11 +45,17 @@ const LEAST_PACKED: usize = 64;
 
 /// Writes one stream of a recording.
 ///
-/// In a folder with a bound (`most_bytes`), the oldest parts go. What later parts need of them is written again first:
-/// names, classes, stacks and facts of the run at the beginning of each part; samples whose objects are alive or stand in a
-/// walk that is left (of another stream: the newest of these walks, as long as half of a part goes); what was last set; all other
-/// samples added up by class, stack and thread; and how many collections, histograms and walks went. A walk waits beside the trace until all of it is there and room for it has been made, so the bound holds at
-/// every moment; one for which there is no room even where nothing else is left is left out, and counted.
+/// In a folder with a bound (`most_bytes`), the oldest parts are removed. Rows that later parts need are written again first:
+///
+/// - names, classes, stacks and facts of the run, at the beginning of each part;
+/// - samples whose objects are alive;
+/// - samples that stand in a remaining walk (for walks of another stream: the newest of these, as long as half of a part goes);
+/// - the last value of each setting;
+/// - all other samples, added up by class, stack and thread;
+/// - the numbers of removed collections, histograms and walks.
+///
+/// A walk waits beside the trace until it is complete and has room, so the bound holds at every moment. A walk that is too large even for
+/// the empty folder is left out, and counted.
 pub struct TraceWriter {
     pub(crate) header: PartHeader,
     pub(crate) options: TraceOptions,
@@ -66,24 +72,24 @@ pub struct TraceWriter {
     /// Where in this part the definitions are: offset and length of their chunks.
     pub(crate) definitions: Vec<(u64, u64)>,
     pub(crate) definition_bytes: u64,
-    /// Bytes in this part of what may have to be written again when it goes.
+    /// Bytes in this part that may have to be written again when it goes.
     pub(crate) again: u64,
     pub(crate) index: IndexBuilder,
     pub(crate) old: VecDeque<OldPart>,
-    /// Rows that could not be written, by kind, and not yet told.
+    /// Rows that could not be written, by kind, and not yet reported.
     unwritten: BTreeMap<u16, u64>,
     samples: u64,
     lost: u64,
     pub(crate) in_walk: bool,
     pub(crate) walks: u32,
-    /// Walks in this part, and what the last one needs, wherever it is.
+    /// Walks in this part, and the bytes that the last one needs, wherever it is.
     pub(crate) walks_here: u64,
     pub(crate) last_walk_needs: u64,
     /// The walk that is being written, where there is a bound.
     pub(crate) spool: Option<WalkSpool>,
-    /// A new part begins, or an old one goes: what was spared for that may be used.
+    /// True while a new part begins, or an old one goes: the reserved bytes may be used.
     pub(crate) rotating: bool,
-    /// The end is being written, for which there is always room.
+    /// True while the end is being written. There is always room for it.
     ends: bool,
     pub(crate) is_full: bool,
     /// The most bytes that all parts ever had together.
@@ -95,7 +101,7 @@ pub struct TraceWriter {
 pub(crate) struct OldPart {
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
-    /// Of what may have to be written again.
+    /// Bytes that may have to be written again.
     pub(crate) again: u64,
     pub(crate) walks: u64,
 }
@@ -119,8 +125,8 @@ impl TraceWriter {
         Self::begin(None, path.to_owned(), TraceOptions { most_bytes: None, part_bytes: u64::MAX, ..options })
     }
 
-    /// Begins a trace in a file that is open for writing, and empty; the path is for messages. It has no bound. Who may read
-    /// the file is for whoever made it to say.
+    /// Begins a trace in a file that is open for writing, and empty; the path is for messages. It has no bound. The caller sets the
+    /// permissions of the file.
     ///
     /// # Errors
     /// When the header cannot be written.
@@ -154,7 +160,7 @@ impl TraceWriter {
         Ok(Self::on(file, folder, path, header, options))
     }
 
-    /// On a file with its header.
+    /// A writer on a file with its header.
     fn on(
         file: File,
         folder: Option<PathBuf>,
@@ -207,7 +213,7 @@ impl TraceWriter {
         &self.path
     }
 
-    /// Nanoseconds since the recording began: the time of what happens now.
+    /// Nanoseconds since the recording began, as the time of an event now.
     pub fn now(&self) -> u64 {
         u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
@@ -279,7 +285,7 @@ impl TraceWriter {
         self.tell_unwritten()
     }
 
-    /// As [`TraceWriter::write`], for what the caller keeps and tries again: it does not count as missing.
+    /// As [`TraceWriter::write`], for rows that the caller keeps for another try: they do not count as missing.
     pub(crate) fn write_definitions<R: TraceRow>(&mut self, rows: &[R]) -> WireResult<()> {
         let result = self.write(rows);
         if result.is_err() {
@@ -288,7 +294,7 @@ impl TraceWriter {
         result
     }
 
-    /// Notes what could not be written.
+    /// Counts rows that could not be written.
     pub(crate) fn missed(&mut self, kind: ChunkKind, rows: u64) {
         let count = self.unwritten.entry(kind.0).or_default();
         *count = count.saturating_add(rows);
@@ -302,7 +308,7 @@ impl TraceWriter {
         self.lost = self.lost.saturating_add(samples);
     }
 
-    /// Writes down what could not be written before.
+    /// Reports rows that could not be written before.
     fn tell_unwritten(&mut self) -> WireResult<()> {
         if self.unwritten.is_empty() || self.rotating {
             return Ok(());
@@ -385,7 +391,7 @@ impl TraceWriter {
         header.number
     }
 
-    /// Appends what is in the frame.
+    /// Appends the frame.
     pub(crate) fn append(&mut self, kind: ChunkKind, number: u64) -> WireResult<()> {
         let (offset, length) = (self.position, self.frame.len() as u64);
         if let Err(error) = self.file.write_all(&self.frame) {
@@ -409,7 +415,7 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Whether what is written may use all that the bound leaves.
+    /// True if the reserved bytes may be used.
     pub(crate) fn may_use_all(&self) -> bool {
         self.rotating || self.ends
     }
@@ -431,8 +437,8 @@ impl TraceWriter {
         self.payload = payload;
     }
 
-    /// Waits until the operating system has everything on the disk. Not needed for what only the end of this process, not
-    /// that of the machine, may cut.
+    /// Waits until the operating system has written everything to the disk. Only needed to survive an end of the machine, not of this
+    /// process.
     ///
     /// # Errors
     /// When it says so.
@@ -460,9 +466,9 @@ impl TraceWriter {
     }
 }
 
-/// How many allocations a sample of an object stands for, in units of 1/65,536: one of so many bytes is sampled with the
-/// probability 1 - e^(-size / interval), where `interval` is the mean number of bytes between samples. With an interval of
-/// 0 every allocation is sampled.
+/// Number of allocations that a sample of an object stands for, in units of 1/65,536. An object of `size` bytes is sampled with the
+/// probability 1 - e^(-size / interval), where `interval` is the mean number of bytes between samples. With an interval of 0 every
+/// allocation is sampled.
 pub fn weight(size: u64, interval: u64) -> u64 {
     if interval == 0 {
         return SampleRow::ONE;
@@ -476,7 +482,7 @@ impl SampleRow {
     const ONE: u64 = crate::rows::WEIGHT_ONE;
 }
 
-/// What is written of a chunk: what was packed, or the chunk as it is.
+/// The bytes to write of a chunk: packed, or plain.
 fn stored<'a>(packed: &'a [u8], plain: &'a [u8], is_packed: bool) -> &'a [u8] {
     if is_packed { packed } else { plain }
 }
@@ -489,6 +495,25 @@ pub(crate) fn part_path(folder: &Path, stream: u16, part: u32) -> PathBuf {
 /// Whether a file of a recording's folder is a part, by its name.
 pub fn is_part(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "mcity")
+}
+
+/// Opens a part of another stream to read it, whose folder may have another owner by now. Follows no link, opens no device, and does not
+/// wait for a pipe.
+pub(crate) fn open_part(path: &Path) -> std::io::Result<File> {
+    let regular = |meta: std::fs::Metadata| match meta.is_file() {
+        true => Ok(()),
+        false => Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "this is no regular file")),
+    };
+    // Opening some devices does something already.
+    regular(std::fs::symlink_metadata(path)?)?;
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    {
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits() as i32);
+    }
+    let file = options.read(true).open(path)?;
+    regular(file.metadata()?).map(|()| file)
 }
 
 /// Makes a file that only this user may read, with its header.

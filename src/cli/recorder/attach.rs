@@ -1,18 +1,19 @@
-//! `attach`: records a program that runs, and leaves it as it was.
+//! The command `attach`: records a running program, and leaves it unchanged.
 
 use super::session::{ROUND, RecordingSession, SaysEnd};
-use super::{RecordingArgs, duration, jvms, library, words};
+use super::{RecordingArgs, duration, jvms, library, messages};
 use crate::cli::interrupt;
 use clap::Args;
 use memory_city::jvm::attach::AttachedJvm;
-use memory_city::jvm::leftovers;
+use memory_city::jvm::leftovers::Finishing;
 use memory_city::jvm::list::{RunningJvm, running, short_name};
-use memory_city::jvm::seen::{recorded_into, sees_same};
+use memory_city::jvm::namespaces::{recorded_into, sees_same};
+use memory_city::jvm::process::owner_of;
+use memory_city::terminal;
 use memory_city_agent::AgentOptions;
-use memory_city_agent::folder::{LOCK, STATUS, is_running};
+use memory_city_agent::folder::is_running;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,50 +59,54 @@ pub fn attach(args: AttachArgs) -> Result<ExitCode> {
     let warns = running().into_iter().find(|j| j.pid == pid).is_some_and(|jvm| jvm.warns_of_agents());
     let name = name_of(pid);
     let folder = args.recording.folder(&name)?;
-    std::thread::spawn(leftovers::finish_forgotten);
+    let _finishing = Finishing::begin();
     let session = args.recording.session(&folder, &name, |lock| match sees_same(pid, lock) {
         true => Ok(()),
         false => Err(Error::Unusable {
-            what: format!("Process {pid} sees another folder at {} than this command", words::shown(&folder)),
+            what: format!("Process {pid} sees another folder at {} than this command", messages::shown(&folder)),
             remedy:
                 "Services have a /tmp of their own, and containers all folders: with --output name one that both see"
                     .into(),
         }),
     })?;
-    give_to_owner(pid, &folder);
+    if let Some(owner) = owner_of(pid) {
+        session.give_to(owner);
+    }
     let options = AgentOptions { attached: true, ..args.recording.options(&folder) };
     if let Err(error) = jvm.load(&library, &options.text()) {
         let why = session.status().map(|status| status.ended).filter(|why| !why.is_empty());
         // It may have begun all the same, where the VM was too slow to say so: then it ends when nobody waits for it any more.
         session.give_up();
         return Err(match why {
-            Some(why) => words::not_begun(pid, &why),
+            Some(why) => messages::not_begun(pid, &why),
             None => error,
         });
     }
-    eprintln!("{}", words::begun(&format!("process {pid}"), &folder, &until(&args)));
+    terminal::status(messages::begun(&format!("process {pid}"), &folder, &until(&args)));
     if warns {
-        eprintln!("{}", words::OF_AGENT_WARNING);
+        terminal::status(messages::OF_AGENT_WARNING);
     }
     // Its last walk waits for nobody: this returns when all is written.
     let stop = || jvm.load(&library, &AgentOptions { stop: true, ..options.clone() }.text());
     follow(&args, pid, session, stop, "and the program goes on")
 }
 
-/// Takes the walks of a program that records itself, as one in a container that was told to by its environment.
+/// Takes the walks of a program that records itself, such as one in a container whose environment starts the recorder.
 fn join(args: &AttachArgs, pid: u32, session: RecordingSession, folder: &Path) -> Result<ExitCode> {
-    give_to_owner(pid, folder);
-    eprintln!("{}", words::joined(pid, folder, &until(args)));
+    if let Some(owner) = owner_of(pid) {
+        session.give_to(owner);
+    }
+    terminal::status(messages::joined(pid, folder, &until(args)));
     follow(args, pid, session, || Ok(()), "and the program goes on, recorded without walks")
 }
 
-/// What ends it.
+/// The event that ends it.
 fn until(args: &AttachArgs) -> String {
-    let length = args.length.map_or_else(String::new, |most| format!("for {}, ", words::time_text(most)));
+    let length = args.length.map_or_else(String::new, |most| format!("for {}, ", messages::time_text(most)));
     format!("{length}until Ctrl+C, or until the program ends")
 }
 
-/// Looks after the recording until it is over, and then has the program `stop` it; `left` says what becomes of the program.
+/// Looks after the recording until it is over, and then stops it in the program with `stop`. `left` says how the program goes on.
 fn follow(
     args: &AttachArgs,
     pid: u32,
@@ -128,8 +133,10 @@ fn follow(
             let over = args.length.filter(|most| started.elapsed() >= *most);
             if over.is_some() || asked.check().is_err() {
                 stop()?;
-                let why = over
-                    .map_or_else(|| "ended here".to_owned(), |most| format!("its {} are over", words::time_text(most)));
+                let why = over.map_or_else(
+                    || "ended here".to_owned(),
+                    |most| format!("its {} are over", messages::time_text(most)),
+                );
                 return Ok(Some(format!("{why}, {left}")));
             }
             std::thread::sleep(ROUND);
@@ -161,17 +168,7 @@ fn follow(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a program is called.
+/// Name of the program.
 fn name_of(pid: u32) -> String {
     running().iter().find(|jvm| jvm.pid == pid).map_or_else(|| short_name(""), RunningJvm::short_name)
-}
-
-/// Root may attach to anybody's program, which must be able to write its trace, look at the lock, and say how it goes.
-fn give_to_owner(pid: u32, folder: &Path) {
-    let Ok(process) = std::fs::metadata(format!("/proc/{pid}")) else { return };
-    for path in [folder.to_owned(), folder.join(LOCK), folder.join(STATUS)] {
-        if std::fs::metadata(&path).is_ok_and(|own| own.uid() != process.uid()) {
-            let _ = std::os::unix::fs::chown(&path, Some(process.uid()), Some(process.gid()));
-        }
-    }
 }

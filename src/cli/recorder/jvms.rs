@@ -1,13 +1,14 @@
-//! `jvms`: the JVMs that run here. Commands that need one and are not told which take the only one there is, or let people on a
-//! terminal choose.
+//! The command `jvms`: lists the JVMs that run on this machine. Other commands choose one with [`choose`]: the only one there is, or the
+//! one that a person picks at the terminal.
 
 use clap::Args;
 use dialoguer::Select;
 use dialoguer::console::{Term, truncate_str};
-use memory_city::jvm::leftovers;
 use memory_city::jvm::list::{RunningJvm, running};
+use memory_city::terminal;
 use memory_city_analysis::tabular::bytes_text;
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::printable::{cell_text, printable, shortened};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -18,17 +19,16 @@ pub struct JvmsArgs {}
 pub fn jvms(_: &JvmsArgs) -> Result<ExitCode> {
     let all = running();
     if all.is_empty() {
-        eprintln!("No JVM of this user runs here (those started with -XX:-UsePerfData do not show).");
+        terminal::status("No JVM of this user runs here (those started with -XX:-UsePerfData do not show).");
     }
-    print!("{}", table(&all));
-    leftovers::finish_forgotten();
+    table(&all).into_iter().for_each(terminal::result);
     Ok(ExitCode::SUCCESS)
 }
 
 /// The JVM that is meant: the one that is named, the only one, or the one that is chosen from a list.
 ///
 /// # Errors
-/// When none is named and there is none, or there are several and nobody at a terminal to choose: then they are listed.
+/// When no JVM is named, and none runs, or several run and there is no terminal to choose at: the error lists them.
 pub fn choose(pid: Option<u32>) -> Result<u32> {
     if let Some(pid) = pid {
         return Ok(pid);
@@ -40,9 +40,10 @@ pub fn choose(pid: Option<u32>) -> Result<u32> {
         }),
         [one] => Ok(one.pid),
         several if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() => ask(several),
-        several => Err(Error::Unusable {
+        several => Err(Error::Shown {
             what: "Several JVMs run here".into(),
-            remedy: format!("Give the process id of one:\n{}", table(several).trim_end()),
+            lines: table(several),
+            remedy: "Give the process id of one".into(),
         }),
     }
 }
@@ -64,21 +65,30 @@ fn ask(several: &[RunningJvm]) -> Result<u32> {
     })
 }
 
-fn table(all: &[RunningJvm]) -> String {
+/// Lines, with a head.
+fn table(all: &[RunningJvm]) -> Vec<String> {
     let widest = widest(all);
-    let head = format!("{:>8}  {:>9}  {:>8}  {:<widest$}  {}\n", "PID", "heap", "age", "JVM", "program");
-    let line = |jvm| row(jvm, widest) + "\n";
-    if all.is_empty() { String::new() } else { head + all.iter().map(line).collect::<String>().as_str() }
+    let head = format!("{:>8}  {:>9}  {:>8}  {:<widest$}  {}", "PID", "heap", "age", "JVM", "program");
+    if all.is_empty() {
+        return Vec::new();
+    }
+    std::iter::once(head).chain(all.iter().map(|jvm| row(jvm, widest))).collect()
 }
 
 /// The width of the column with the versions.
 fn widest(all: &[RunningJvm]) -> usize {
-    all.iter().map(|jvm| jvm.version.chars().count()).max().unwrap_or(0).max(12)
+    all.iter().map(|jvm| version(jvm).chars().count()).max().unwrap_or(0).max(12)
 }
 
 fn row(jvm: &RunningJvm, widest: usize) -> String {
     let used = jvm.used.map_or_else(|| "?".into(), bytes_text);
-    format!("{:>8}  {:>9}  {:>8}  {:<widest$}  {}", jvm.pid, used, jvm.age_text(), jvm.version, jvm.program_text())
+    let program = cell_text(&jvm.program_text());
+    format!("{:>8}  {:>9}  {:>8}  {:<widest$}  {program}", jvm.pid, used, jvm.age_text(), version(jvm))
+}
+
+/// The version as the JVM gives it: any text.
+fn version(jvm: &RunningJvm) -> String {
+    printable(&shortened(&jvm.version, 60)).into_owned()
 }
 
 #[cfg(test)]
@@ -96,10 +106,11 @@ mod tests {
             used,
             in_container: pid == 9,
         };
-        insta::assert_snapshot!(table(&[
+        let lines = table(&[
             jvm(7, "com.acme.Main --port 80", Some(Duration::from_secs(75)), Some(12 << 20)),
             jvm(9, "com.acme.Shop", None, None),
             jvm(4_194_303, "/opt/shop.jar\n", Some(Duration::from_secs(7265)), None),
-        ]));
+        ]);
+        insta::assert_snapshot!(lines.join("\n"));
     }
 }

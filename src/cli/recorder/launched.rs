@@ -1,6 +1,6 @@
-//! The command that `record` starts, and what that leaves in the background: launchers end, and the program that is meant goes on.
+//! The command that `record` starts, and the processes that it leaves in the background: a launcher ends, and the real program goes on.
 //!
-//! What loses its parent below this process becomes its child (`PR_SET_CHILD_SUBREAPER`). So while it has no child, nothing is left.
+//! A process that loses its parent below this one becomes its child (`PR_SET_CHILD_SUBREAPER`). So without children, nothing is left.
 
 use memory_city::jvm::process::{children, has_mapped, ignores, is_below};
 use memory_city_agent::folder::is_running;
@@ -18,7 +18,7 @@ pub struct LaunchedCommand {
     others: BTreeSet<u32>,
     /// JVMs that are left and were not recorded, since when they were seen.
     jvms: BTreeMap<u32, Instant>,
-    /// To whom a signal has been handed on: each is told once.
+    /// Processes that have received a handed-on signal: each gets it once.
     told: BTreeSet<u32>,
 }
 
@@ -43,8 +43,8 @@ impl LaunchedCommand {
         self.child.try_wait()
     }
 
-    /// Whether anything goes on that it has started, and that is recorded as `program`, or may be yet. To be asked when the command itself
-    /// has ended.
+    /// Whether a process that it has started still runs, and is recorded as `program` or may be recorded yet. Valid only after the
+    /// command itself has ended.
     pub fn goes_on(&mut self, program: Option<u32>) -> bool {
         let left = self.left();
         self.jvms.retain(|pid, _| left.contains(pid));
@@ -60,7 +60,7 @@ impl LaunchedCommand {
         left.iter().filter(|pid| may_be_recorded(pid)).count() > 0
     }
 
-    /// What it has left that runs. Whatever has ended is let go of.
+    /// Running processes that it has left. Reaps those that have ended.
     fn left(&self) -> Vec<u32> {
         let mut left = children();
         left.retain(|pid| {
@@ -75,7 +75,7 @@ impl LaunchedCommand {
         left
     }
 
-    /// Hands a signal on: to the command; when that has ended, to the program that is recorded, or else to what may become it.
+    /// Hands a signal on: to the command; when that has ended, to the recorded program, or else to the processes that may become it.
     pub fn tell(&mut self, signal: i32, program: Option<u32>) {
         let (whom, is_left) = match self.child.try_wait() {
             Ok(None) => (vec![self.child.id()], false),

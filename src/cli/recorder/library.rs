@@ -1,4 +1,4 @@
-//! Where the recorder's library is: a file beside the program, so that it can be copied into an image.
+//! Path of the recorder's library: a file beside the program, so that it can be copied into an image.
 
 use memory_city_agent::LIBRARY;
 use memory_city_heap::error::{Error, Result};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The environment variable that names the library.
 const VARIABLE: &str = "MEMORY_CITY_AGENT";
 
-/// The path of the library: what the environment names; beside this program; where cargo puts it; `../lib/memory-city`.
+/// The path of the library. Searched in this order: the environment variable, beside this program, cargo's folder, `../lib/memory-city`.
 ///
 /// # Errors
 /// When it is in none of these places.

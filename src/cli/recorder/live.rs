@@ -1,17 +1,18 @@
-//! `--live`: the city grows while the program runs. Each walk goes to a window, one that is there or one that is opened, as soon as
-//! it is in the trace.
+//! The option `--live`: the city grows while the program runs. Each walk is sent to a window as soon as it is in the trace. The window is
+//! there already, or is opened.
 //!
-//! A thread of its own does that: a window that is slow, or gone, keeps neither the program nor its recording waiting. One that is
-//! closed and opened again, there or where windows listen by default, gets all walks.
+//! A thread of its own sends them: a window that is slow, or gone, delays neither the program nor its recording. A window that is closed
+//! and opened again, at the same address or at the default one, gets all walks.
 
 use crate::cli::recorder::now;
+use memory_city::terminal;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::json::TreesOfRecording;
 use memory_city_analysis::timeline::{AUTO, History, RecordingFolder, Source};
 use memory_city_formats::{HeapSeries, PointNumber, SnapshotInfo};
-use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, Profile};
 use memory_city_live::{DEFAULT_ADDRESS, PushOptions, has_pass, pass_folder, push, times_there};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -26,10 +27,10 @@ const OPENING: Duration = Duration::from_secs(60);
 const LAST_WALK: Duration = Duration::from_secs(5);
 /// How often it is looked whether a window that had gone is back.
 const LOOK_AGAIN: Duration = Duration::from_secs(3);
-/// And how seldom at least, where one that is there takes nothing.
+/// Longest pause between two attempts, for a window that is there and takes nothing.
 const LONGEST: Duration = Duration::from_secs(300);
 /// The variable with the token of the city at the address that `--live` names.
-const TOKEN_VARIABLE: &str = "MEMORY_CITY_LIVE_TOKEN";
+pub(super) const TOKEN_VARIABLE: &str = "MEMORY_CITY_LIVE_TOKEN";
 
 /// Sends walks to a city that listens.
 pub struct LiveCity {
@@ -40,7 +41,7 @@ pub struct LiveCity {
     folder: Arc<Mutex<PathBuf>>,
 }
 
-/// Where a city is.
+/// Address of a city, with its token.
 #[derive(Clone)]
 struct LiveAddress {
     address: String,
@@ -48,7 +49,7 @@ struct LiveAddress {
 }
 
 impl LiveAddress {
-    /// Where cities listen by default: whoever closes the window that was opened for a recording opens another one there.
+    /// The default address of cities: when the window of a recording was closed, the next one that a person opens listens there.
     fn usual() -> LiveAddress {
         LiveAddress { address: DEFAULT_ADDRESS.into(), token: None }
     }
@@ -65,8 +66,8 @@ impl LiveAddress {
 }
 
 impl LiveCity {
-    /// Sends the walks of the trace in `folder` to `address`; without one to a city that listens where they do by default, or else
-    /// to a window that is opened for it, which listens on this machine alone and to recordings of this user.
+    /// Sends the walks of the trace in `folder` to `address`. Without an address: to a city at the default address, or else to a window
+    /// that it opens, which listens only on this machine and only to recordings of this user.
     ///
     /// # Errors
     /// When nothing listens at `address`, or no window can be opened.
@@ -133,7 +134,7 @@ impl LiveCity {
         *self.folder.lock().unwrap_or_else(PoisonError::into_inner) = folder.to_owned();
     }
 
-    /// There is a further walk.
+    /// Notes a further walk.
     pub fn walked(&self) {
         // One that waits already will find this one too.
         let _ = self.wake.try_send(());
@@ -154,7 +155,7 @@ struct Sender {
     wanted: Arc<Mutex<PathBuf>>,
     folder: PathBuf,
     options: PushOptions,
-    /// Where the city may be, the likeliest first.
+    /// Possible addresses of the city, the likeliest first.
     places: Vec<LiveAddress>,
     /// Walks that are there already, and the last of them.
     sent: usize,
@@ -171,7 +172,7 @@ impl Sender {
         let begun = Instant::now();
         while self.place().is_none() {
             if begun.elapsed() > OPENING || self.progress.check().is_err() {
-                eprintln!("memory-city: warning: no window has opened; the recording goes on without");
+                terminal::warning(format_args!("no window has opened; the recording goes on without"));
                 return;
             }
             std::thread::sleep(Duration::from_millis(100));
@@ -207,19 +208,19 @@ impl Sender {
         }
     }
 
-    /// Where a city listens.
+    /// The address at which a city listens.
     fn place(&self) -> Option<LiveAddress> {
         self.places.iter().find(|place| place.is_city()).cloned()
     }
 
-    /// There is no city any more: told once.
+    /// Reports that the city is gone, once.
     fn goes(&mut self, why: Option<&Error>) {
         if !std::mem::replace(&mut self.is_away, true) {
             let why = why.map_or(String::new(), |why| format!(" ({why})"));
-            eprintln!(
-                "memory-city: the live city has gone{why}; the recording goes on. A window that listens gets all walks: memory-city \
+            terminal::note(format_args!(
+                "the live city has gone{why}; the recording goes on. A window that listens gets all walks: memory-city \
                  open --listen"
-            );
+            ));
         }
     }
 
@@ -284,6 +285,10 @@ impl HeapSeries for LaterWalks {
         self.series.load(self.first + index, progress)
     }
 
+    fn profile(&self) -> &'static Profile {
+        self.series.profile()
+    }
+
     fn warnings(&self) -> Vec<Warning> {
         self.series.warnings()
     }
@@ -306,7 +311,7 @@ fn listens(address: &str) -> bool {
     addresses(address).iter().any(|a| TcpStream::connect_timeout(a, Duration::from_secs(1)).is_ok())
 }
 
-/// A window of its own that listens to recordings of this user: to nobody else.
+/// Opens a window that listens only to recordings of this user.
 fn open_window(folder: &Path) -> Result<LiveAddress> {
     if !cfg!(feature = "viewer") {
         return Err(Error::Unusable {

@@ -1,12 +1,14 @@
-//! `record`: starts a program with the recorder.
+//! The command `record`: starts a program with the recorder.
 
 use super::launched::LaunchedCommand;
+use super::live::TOKEN_VARIABLE;
 use super::session::{ROUND, RecordingSession, SaysEnd};
-use super::{RecordingArgs, library, words};
+use super::{RecordingArgs, archives, library, messages};
 use crate::cli::interrupt;
 use clap::Args;
-use memory_city::jvm::leftovers;
+use memory_city::jvm::leftovers::Finishing;
 use memory_city::jvm::list::{file_name, short_name};
+use memory_city::terminal;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::ffi::{OsStr, OsString};
@@ -17,7 +19,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What the command line ends with when it is wrong.
+/// Exit code for a wrong command line.
 const WRONG_ARGUMENTS: u8 = 2;
 
 #[derive(Args)]
@@ -32,7 +34,7 @@ pub struct RecordArgs {
     command: Vec<OsString>,
 }
 
-/// Runs the command, and is there while it runs.
+/// Runs the command, and stays while it runs.
 pub fn record(args: RecordArgs) -> Result<ExitCode> {
     let library = library::find()?;
     let (program, arguments) = args.command.split_first().ok_or_else(|| Error::Unusable {
@@ -43,7 +45,7 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
     if program.to_string_lossy().starts_with('-') {
         let what = format!("{} is no option of record", program.display());
         let remedy = "`memory-city record --help` lists them; the program comes behind --".into();
-        eprintln!("memory-city: {}", Error::Unusable { what, remedy });
+        terminal::error(&Error::Unusable { what, remedy });
         return Ok(ExitCode::from(WRONG_ARGUMENTS));
     }
     let is_java = Path::new(program).file_name() == Some(OsStr::new("java"));
@@ -53,9 +55,12 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
             remedy: "Use an image with glibc (Debian, Ubuntu, UBI), or `memory-city watch`, which loads nothing".into(),
         });
     }
+    if let Some(error) = archives::refuse(program, arguments, |name| std::env::var_os(name)) {
+        return Err(error);
+    }
     let name = name_of_command(&args.command);
     let folder = args.recording.folder(&name)?;
-    std::thread::spawn(leftovers::finish_forgotten);
+    let _finishing = Finishing::begin();
     let mut session = args.recording.session(&folder, &name, |_| Ok(()))?;
     let mut agent = OsString::from("-agentpath:");
     agent.push(&library);
@@ -76,35 +81,38 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
         all.push(quote);
         command.env("JAVA_TOOL_OPTIONS", all);
     }
+    // It is for this command: the program is somebody who need not know it.
+    command.env_remove(TOKEN_VARIABLE);
     interrupt::outlive_quit();
-    let launched = LaunchedCommand::start(command.args(arguments)).map_err(|e| Error::io(Path::new(program), e));
-    let status = launched.and_then(|command| {
-        eprintln!("{}", words::begun(&name, &folder, "until the program ends; Ctrl+C ends it"));
-        follow(command, &mut session)
+    let asked = Progress::new();
+    // From before the start on: a program may be ready, and Ctrl+C pressed, before this goes on.
+    let status = interrupt::cancels_as_asked(&asked, || {
+        let command = LaunchedCommand::start(command.args(arguments)).map_err(|e| Error::io(Path::new(program), e))?;
+        terminal::status(messages::begun(&name, &folder, "until the program ends; Ctrl+C ends it"));
+        follow(command, &mut session, &asked)
     });
     // Also when the command could not be started: what the session made goes.
     let ended = session.end();
     let status = status?;
     if let (Err(error), true) = (&ended, status.success()) {
-        eprintln!("memory-city: {error}");
+        terminal::error(error);
         return Ok(ExitCode::from(1));
     }
     if let Err(error) = ended {
-        eprintln!("memory-city: {error}");
+        terminal::error(&error);
     }
     Ok(exit_code(status))
 }
 
-/// As shells do it: the program's own, or 128 and the signal that ended it.
+/// Exit code as shells give it: the program's own, or 128 and the signal that ended it.
 fn exit_code(status: ExitStatus) -> ExitCode {
     let code = status.code().or_else(|| status.signal().map(|s| 128 + s)).unwrap_or(1);
     ExitCode::from(code.clamp(0, 255) as u8)
 }
 
-/// Looks after the recording until the program ends, or what a launcher has left of it. Ctrl+C and SIGTERM are the program's: it is told,
-/// and decides.
-fn follow(command: LaunchedCommand, session: &mut RecordingSession) -> Result<ExitStatus> {
-    let asked = Progress::new();
+/// Looks after the recording until the program ends, or the processes that a launcher has left. Ctrl+C and SIGTERM are handed on to the
+/// program, which decides.
+fn follow(command: LaunchedCommand, session: &mut RecordingSession, asked: &Progress) -> Result<ExitStatus> {
     let command = Mutex::new(command);
     let command = || command.lock().unwrap_or_else(PoisonError::into_inner);
     let has_ended = AtomicBool::new(false);
@@ -137,7 +145,7 @@ fn follow(command: LaunchedCommand, session: &mut RecordingSession) -> Result<Ex
                 Ok(true) => programs += 1,
                 Err(error) => {
                     programs += 1;
-                    eprintln!("memory-city: warning: {error}");
+                    terminal::warning(error);
                 }
             }
             let mut command = command();
@@ -147,23 +155,21 @@ fn follow(command: LaunchedCommand, session: &mut RecordingSession) -> Result<Ex
                 }
                 if !is_left {
                     is_left = true;
-                    session.say(words::LEFT);
+                    session.say(messages::LEFT);
                 }
             }
             drop(command);
             std::thread::sleep(ROUND);
         }
     };
-    interrupt::cancels_as_asked(&asked, || {
-        std::thread::scope(|threads| {
-            threads.spawn(tell);
-            let _ends = SaysEnd(&has_ended);
-            look(session)
-        })
+    std::thread::scope(|threads| {
+        threads.spawn(tell);
+        let _ends = SaysEnd(&has_ended);
+        look(session)
     })
 }
 
-/// The name of the program that a command runs: what `java` runs, or the command itself.
+/// The name of the program that a command runs: the main class or jar of `java`, or the command itself.
 fn name_of_command(command: &[OsString]) -> String {
     let Some((program, arguments)) = command.split_first() else { return "java".into() };
     match Path::new(program).file_name().and_then(OsStr::to_str) {

@@ -1,11 +1,12 @@
-//! `watch`: class histograms of a JVM that runs, now and then, as a recording. Loads nothing into it: any JVM will do, also where
-//! agents are forbidden.
+//! The command `watch`: records class histograms of a running JVM at intervals. It loads nothing into the JVM: any will do, also one that
+//! forbids agents.
 
 use super::{DEFAULT_MAX_SIZE, duration, jvms, now};
 use crate::cli::{interrupt, size};
 use clap::Args;
 use memory_city::jvm::attach::AttachedJvm;
 use memory_city::jvm::list::{running, short_name};
+use memory_city::terminal;
 use memory_city_agent::folder::{is_running, private_file};
 use memory_city_agent::histogram_rows;
 use memory_city_analysis::tabular::{bytes_text, count_text};
@@ -46,7 +47,7 @@ pub struct WatchArgs {
     output: Option<PathBuf>,
 }
 
-/// Watches until it is told to end, or the program ends.
+/// Watches until the program ends or a signal stops it.
 pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
     if let Some(path) = args.output.as_deref().filter(|path| path.extension().is_some_and(|end| end != "mcity")) {
         return Err(Error::Unusable {
@@ -85,20 +86,24 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
                 rows.iter().map(|(class, &(objects, bytes))| StreamCount { class, frames: &[], objects, bytes });
             file.write(file.now(), None, !args.reachable, counts)?;
             taken += 1;
-            let (objects, bytes) = rows.values().fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
-            eprintln!(
+            let (objects, bytes) =
+                rows.values().fold((0u64, 0u64), |sum, row| (sum.0.saturating_add(row.0), sum.1.saturating_add(row.1)));
+            terminal::status(format_args!(
                 "{taken}: {} objects, {} in {:.2} s",
                 count_text(objects),
                 bytes_text(bytes),
                 begun.elapsed().as_secs_f64()
-            );
+            ));
             let before = room.times;
             if !room.has_more_at(file.bytes()) {
                 return Ok("the file is as large as it may be");
             }
             let every = args.every.saturating_mul(room.times);
             if room.times > before {
-                eprintln!("From now on a histogram every {} s: the file fills up (--max-size)", every.as_secs_f64());
+                terminal::status(format_args!(
+                    "From now on a histogram every {} s: the file fills up (--max-size)",
+                    every.as_secs_f64()
+                ));
             }
             let next = begun + every;
             while Instant::now() < next {
@@ -114,7 +119,7 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
     }
     let reason = result?;
     file.finish(reason)?;
-    eprintln!("Open it:  memory-city open {0}\n     or:  memory-city report {0}", path.display());
+    terminal::how_to_open(path.display());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -122,9 +127,9 @@ pub fn watch(args: &WatchArgs) -> Result<ExitCode> {
 struct WatchedRoom {
     most: u64,
     at: u64,
-    /// What the largest histogram took.
+    /// Size of the largest histogram, bytes.
     largest: u64,
-    /// So many times as rare as they were asked for they come by now: twice with every half of what was left.
+    /// Factor on the requested interval: doubles each time half of the remaining room is used.
     times: u32,
 }
 
@@ -133,7 +138,7 @@ impl WatchedRoom {
         WatchedRoom { most, at, largest: 0, times: 1 }
     }
 
-    /// The file has grown to so many bytes by one histogram: whether another one has room.
+    /// The file has grown to so many bytes by one histogram: whether there is room for the next.
     fn has_more_at(&mut self, bytes: u64) -> bool {
         self.largest = self.largest.max(bytes.saturating_sub(self.at));
         self.at = bytes;
@@ -150,8 +155,7 @@ fn histogram(text: &str) -> BTreeMap<String, (u64, u64)> {
     let mut rows: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for (class, objects, bytes) in histogram_rows(text) {
         let row = rows.entry(source_name(class)).or_default();
-        row.0 += objects;
-        row.1 += bytes;
+        (row.0, row.1) = (row.0.saturating_add(objects), row.1.saturating_add(bytes));
     }
     rows
 }

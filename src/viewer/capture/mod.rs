@@ -3,41 +3,45 @@
 mod pixels;
 mod stage;
 
-use crate::viewer::app::{Awake, headless};
+use crate::readers::readers_compared;
+use crate::viewer::app::headless;
+use crate::viewer::city::{self, CameraRig, Shown, WholeView};
 use crate::viewer::clock::Clock;
 use crate::viewer::comparison::CompareWish;
 use crate::viewer::document::{self, Arrival, Document, Draft};
+use crate::viewer::frame::Awake;
 use crate::viewer::loading;
 use crate::viewer::panels::PanelState;
+use crate::viewer::picture::{ClearPicture, Picture, no_picture, save};
+use crate::viewer::root_paths::SavedPaths;
 use crate::viewer::scene::numbers::box_numbers;
 use crate::viewer::scene::{SceneInput, city_camera};
 use crate::viewer::selection::{MarkNote, Selection};
 use crate::viewer::settings::Settings;
+use crate::viewer::view::Views;
 use crate::viewer::view_file::SeenData;
-use crate::viewer::views::{self, CameraRig, Shown, WholeView, focus_pose};
-use crate::viewer::ways::KeptWays;
+use crate::viewer::views;
 use bevy::prelude::*;
 use bevy::render::RenderApp;
 use bevy::render::render_asset::RenderAssets;
 use bevy::render::renderer::{RenderAdapterInfo, RenderDevice, RenderQueue};
 use bevy::render::texture::GpuImage;
 use bevy::render::view::Msaa;
-use image::codecs::png::PngEncoder;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::unfinished::write_whole;
+use memory_city_heap::unfinished::write_whole_for;
 use memory_city_views::city::camera::{self, CameraPose};
-use pixels::{cut_out, no_picture, read_texture, target_image, target_of};
+use pixels::{cut_out, read_texture, target_image, target_of};
 use stage::{select, stage};
 use std::collections::BTreeMap;
-use std::io::{BufWriter, Write};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a picture waits for what its panels show.
+/// Longest wait of a picture for the content of its panels.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// From where a picture is taken.
+/// Camera of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CameraView {
     /// The whole city from the south.
@@ -52,7 +56,7 @@ pub enum CameraView {
     Plan(CameraPose),
 }
 
-/// What is to be rendered.
+/// Description of a picture to render.
 #[derive(Clone, Debug)]
 pub struct Shot {
     /// Width and height, pixels.
@@ -71,11 +75,11 @@ pub struct Shot {
     pub panels: bool,
     /// The paths from GC roots to the selection.
     pub paths: bool,
-    /// The picture of another view than the city: a name of [`views::pictures`].
+    /// The picture of another view than the city: a name of [`Views::pictures`].
     pub of_view: Option<&'static str>,
-    /// What is cut, as the analysis `cut` takes it: what would be freed is lit.
+    /// The cut, as the analysis `cut` takes it: the memory that it would free is lit.
     pub cut: Option<String>,
-    /// What else is shown.
+    /// Further content.
     pub with: PictureExtras,
 }
 
@@ -98,34 +102,29 @@ impl Shot {
     }
 }
 
-/// What a picture shows beside a city and a selection.
+/// Content of a picture beside a city and a selection.
 #[derive(Clone, Debug, Default)]
 pub struct PictureExtras {
-    /// What is looked for: it is lit, the rest recedes.
+    /// Text of the search: matches are lit, the rest recedes.
     pub filter: String,
     /// Marked groups, by key.
     pub marks: BTreeMap<String, MarkNote>,
-    /// Nothing behind the city, and no caption.
+    /// No background behind the city, and no caption.
     pub transparent: bool,
-    /// What is opened is compared with this.
+    /// The input to compare with.
     pub compare: Option<CompareWish>,
-    /// Ways and a cut as a view file keeps them, in place of those to the selection.
-    pub ways: Option<KeptWays>,
-    /// What the data was when its view was saved.
+    /// RootPaths and a cut as a view file keeps them, in place of those to the selection.
+    pub ways: Option<SavedPaths>,
+    /// Key facts of the data when its view was saved.
     pub seen: Option<SeenData>,
 }
 
 impl PictureExtras {
-    /// What it says of the data.
+    /// The parts that concern the data.
     pub fn of_data(&self) -> (Option<&CompareWish>, Option<&SeenData>) {
         (self.compare.as_ref(), self.seen.as_ref())
     }
 }
-
-/// An RGB picture.
-pub type Picture = image::RgbImage;
-/// A picture one can see through.
-pub type ClearPicture = image::RgbaImage;
 
 /// A running headless viewer: opens one source, renders any number of pictures of it.
 pub struct Studio {
@@ -179,7 +178,7 @@ impl Studio {
         &mut self.app
     }
 
-    /// One frame, finished on the GPU.
+    /// Draws one frame, and waits for the GPU to finish it.
     pub fn frame(&mut self) {
         self.app.update();
         let device = self.app.world().resource::<RenderDevice>();
@@ -187,7 +186,7 @@ impl Studio {
         let _ = device.wgpu_device().poll(wgpu::PollType::wait_indefinitely());
     }
 
-    /// One frame, and what it drew: for tests of what is on screen for a moment only.
+    /// Draws one frame and returns its picture: for tests of things on screen for a moment only.
     ///
     /// # Errors
     /// When the GPU gives no picture.
@@ -219,7 +218,7 @@ impl Studio {
         self.read_back()
     }
 
-    /// What panels have asked for belongs into the picture, however busy the machine is.
+    /// Waits for work that panels have asked for: its results belong into the picture, however busy the machine is.
     fn await_work(&mut self) {
         let begun = Instant::now();
         loop {
@@ -246,18 +245,18 @@ impl Studio {
         self.app.world_mut().resource_mut::<SceneInput>().unseen = before;
     }
 
-    /// Renders a picture without what is behind the city: its alpha says how much of a pixel is the city's. Drawn twice, before black
-    /// and before white: what differs is what shows through.
+    /// Renders a picture without its background: the alpha of a pixel is the share that the city covers. Drawn twice, before black and
+    /// before white; the difference gives the alpha.
     ///
     /// # Errors
     /// As [`Studio::shoot`].
     pub fn shoot_clear(&mut self, shot: &Shot) -> Result<ClearPicture> {
         let behind = |studio: &mut Studio, light: f32| {
-            views::set_backdrop(studio.app.world_mut(), Some([light; 3]));
+            city::set_backdrop(studio.app.world_mut(), Some([light; 3]));
             studio.shoot(shot)
         };
         let pictures = behind(self, 0.0).and_then(|black| Ok((black, behind(self, 1.0)?)));
-        views::set_backdrop(self.app.world_mut(), None);
+        city::set_backdrop(self.app.world_mut(), None);
         let (black, white) = pictures?;
         Ok(cut_out(&black, &white))
     }
@@ -282,20 +281,20 @@ impl Studio {
         self.read_back()
     }
 
-    /// Which box is at each pixel of the last picture, row by row: a number of [`City::target_of_box`].
+    /// The box at each pixel of the last picture, row by row: a number of [`City::target_of_box`].
     pub fn box_numbers(&self) -> Vec<Option<u32>> {
         let world = self.app.world();
         let (device, queue) = (world.resource::<RenderDevice>(), world.resource::<RenderQueue>());
         box_numbers(device.wgpu_device(), queue, world.resource::<SceneInput>(), self.size)
     }
 
-    /// Leaves the city out of the frames that follow, or not any more: what panels and the rest cost.
+    /// Leaves the city out of the following frames, or not any more: to measure the cost of panels and the rest.
     #[doc(hidden)]
     pub fn leave_out(&mut self, out: bool) {
         self.app.world_mut().resource_mut::<SceneInput>().unseen = out;
     }
 
-    /// Draws all of each frame that follows, or only what has changed: what tests compare.
+    /// Draws all of each following frame, or only the changes: for tests that compare both.
     #[doc(hidden)]
     pub fn draw_whole(&mut self, whole: bool) {
         self.app.world_mut().resource_mut::<SceneInput>().whole = whole;
@@ -312,7 +311,7 @@ impl Studio {
         self.app.world().resource::<SceneInput>().plan.drawn()
     }
 
-    /// What a view shows of the document as CSV, set up as for a picture of it; that of the city where the shot is of no other view.
+    /// Content of a view of the document as CSV, set up as for a picture of it. If the shot is of no other view, that of the city.
     ///
     /// # Errors
     /// As [`Studio::shoot`], and when the view has nothing to write.
@@ -321,7 +320,8 @@ impl Studio {
         self.rehearse(4);
         self.settle_view(shot);
         self.rehearse(1);
-        views::csv_of(self.app.world(), shot.of_view)
+        let world = self.app.world();
+        world.resource::<Views>().csv_of(world, shot.of_view)
     }
 
     /// The city as a 3D scene: a binary glTF.
@@ -331,15 +331,15 @@ impl Studio {
     pub fn scene(&mut self, shot: &Shot) -> Result<Vec<u8>> {
         self.prepare(shot)?;
         self.rehearse(4);
-        views::scene(self.app.world())
+        city::scene(self.app.world())
     }
 
     fn prepare(&mut self, shot: &Shot) -> Result<()> {
         let world = self.app.world_mut();
-        let of_view = shot.of_view.and_then(|name| views::pictures().into_iter().find(|picture| picture.name == name));
+        let of_view = shot.of_view.and_then(|name| world.resource::<Views>().picture(name));
         let mut panels = world.resource_mut::<PanelState>();
-        (panels.still, panels.only) = (!shot.panels, of_view.map(|picture| picture.view));
-        if let Some(picture) = of_view {
+        (panels.still, panels.only) = (!shot.panels, of_view.map(|(view, _)| view.id()));
+        if let Some((_, picture)) = of_view {
             (picture.set_up)(world);
         }
         let document = world.remove_resource::<Document>().unwrap_or_default();
@@ -355,7 +355,7 @@ impl Studio {
         let mut shown = world.resource_mut::<Shown>();
         let Some(city) = shown.bypass_change_detection().0.as_mut() else { return };
         let home = camera::home(city.tallest(), &lens);
-        let focused = selected.and_then(|node| focus_pose(city, node, time, &home, &lens));
+        let focused = selected.and_then(|node| city.focus_pose(node, time, &home, &lens));
         let pose = match (&shot.view, focused) {
             (CameraView::BirdsEye, _) => camera::birds_eye(city.tallest(), &lens),
             (CameraView::Focus, Some(pose)) => pose,
@@ -372,7 +372,7 @@ impl Studio {
         }
     }
 
-    /// Copies what the last frame drew.
+    /// Copies the picture of the last frame.
     fn read_back(&mut self) -> Result<Picture> {
         let world = self.app.world();
         let (device, queue) = (world.resource::<RenderDevice>().wgpu_device(), world.resource::<RenderQueue>());
@@ -385,10 +385,11 @@ impl Studio {
 /// Opens `paths`, renders one picture and saves it as `output`. Returns the name of the GPU that drew it.
 ///
 /// # Errors
-/// Those of opening, of [`Studio::shoot`], and of writing the file.
+/// Errors of opening, of [`Studio::shoot`], and of writing the file.
 pub fn render(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress) -> Result<String> {
-    let preparations = views::preparations(&shot.settings);
+    let preparations = views::all().preparations(&shot.settings);
     let draft = loading::open_compared(paths, shot.with.of_data(), &shot.settings, &preparations, progress)?;
+    let readers = readers_compared(paths, shot.with.compare.as_ref())?;
     progress.begin("Rendering", 0);
     progress.check()?;
     let mut studio = Studio::new(shot.size, 4)?;
@@ -397,19 +398,19 @@ pub fn render(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress
     if shot.with.transparent {
         let picture = studio.shoot_clear(shot)?;
         progress.check()?;
-        save(&picture, output)?;
+        save(&picture, output, readers)?;
     } else {
         let picture = studio.shoot(shot)?;
         progress.check()?;
-        save(&picture, output)?;
+        save(&picture, output, readers)?;
     }
     Ok(studio.adapter.clone())
 }
 
-/// Opens `paths` and writes what a view shows of them as CSV, complete or not at all.
+/// Opens `paths` and writes the content of a view of them as CSV, complete or not at all.
 ///
 /// # Errors
-/// Those of opening, of [`Studio::table`], and of writing the file.
+/// Errors of opening, of [`Studio::table`], and of writing the file.
 pub fn write_table(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress) -> Result<()> {
     write(paths, shot, output, progress, "Writing the table", Studio::table)
 }
@@ -417,7 +418,7 @@ pub fn write_table(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Pro
 /// Opens `paths` and writes the city as a 3D scene (binary glTF), complete or not at all.
 ///
 /// # Errors
-/// Those of opening, of [`Studio::scene`], and of writing the file.
+/// Errors of opening, of [`Studio::scene`], and of writing the file.
 pub fn write_scene(paths: &[PathBuf], shot: &Shot, output: &Path, progress: &Progress) -> Result<()> {
     write(paths, shot, output, progress, "Writing the scene", Studio::scene)
 }
@@ -430,7 +431,7 @@ fn write(
     stage: &'static str,
     bytes: impl FnOnce(&mut Studio, &Shot) -> Result<Vec<u8>>,
 ) -> Result<()> {
-    let preparations = views::preparations(&shot.settings);
+    let preparations = views::all().preparations(&shot.settings);
     let draft = loading::open_compared(paths, shot.with.of_data(), &shot.settings, &preparations, progress)?;
     progress.begin(stage, 0);
     progress.check()?;
@@ -438,23 +439,6 @@ fn write(
     studio.show(draft);
     let bytes = bytes(&mut studio, shot)?;
     progress.check()?;
-    write_whole(output, |mut file| file.write_all(&bytes).map_err(|e| Error::io(output, e)))
-}
-
-/// Writes a PNG: complete, or not at all.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn save<P>(picture: &image::ImageBuffer<P, Vec<u8>>, output: &Path) -> Result<()>
-where
-    P: image::Pixel<Subpixel = u8> + image::PixelWithColorType,
-{
-    write_whole(output, |file| {
-        let mut out = BufWriter::with_capacity(1 << 16, file);
-        picture.write_with_encoder(PngEncoder::new(&mut out)).map_err(|e| match e {
-            image::ImageError::IoError(e) => Error::io(output, e),
-            other => no_picture(&other.to_string()),
-        })?;
-        out.flush().map_err(|e| Error::io(output, e))
-    })
+    let readers = readers_compared(paths, shot.with.compare.as_ref())?;
+    write_whole_for(output, readers, |mut file| file.write_all(&bytes).map_err(|e| Error::io(output, e)))
 }

@@ -1,16 +1,17 @@
-//! The image that pictures are drawn into, and its pixels. Knows nothing of what is drawn.
+//! The image that pictures are drawn into, and its pixels. Knows nothing of the drawn things.
 
-use super::{ClearPicture, Picture};
+use crate::viewer::picture::{ClearPicture, Picture, no_picture};
 use crate::viewer::window::own_scale;
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
-use memory_city_heap::error::{Error, Result};
+use memory_city_heap::error::Result;
 use memory_city_views::city::{linear_to_srgb, srgb_to_linear};
 use std::sync::{Arc, Mutex};
 
-/// The image that a camera draws into. Text in it is as large as is said, or as in a window that fills a screen of this height.
+/// The image that a camera draws into. Text has the given scale, or else the size that it has in a window that fills a screen of this
+/// height.
 pub(super) fn target_of(image: &Handle<Image>, (_, height): (u32, u32), scale: Option<f32>) -> RenderTarget {
     let scale_factor = scale.unwrap_or_else(|| own_scale(height as f32));
     RenderTarget::Image(ImageRenderTarget { handle: image.clone(), scale_factor })
@@ -56,7 +57,8 @@ pub(super) fn read_texture(device: &wgpu::Device, queue: &wgpu::Queue, texture: 
     Picture::from_raw(width, height, pixels).ok_or_else(|| no_picture("the GPU gave too few pixels"))
 }
 
-/// What is the same before black and before white is the city; in linear light, as it was drawn.
+/// Cuts the city out of its background: pixels that are the same before black and before white are the city. Computed in linear light, as
+/// it was drawn.
 pub(super) fn cut_out(black: &Picture, white: &Picture) -> ClearPicture {
     let linear: [f32; 256] = std::array::from_fn(|i| srgb_to_linear(i as f32 / 255.0));
     ClearPicture::from_fn(black.width(), black.height(), |x, y| {
@@ -71,13 +73,6 @@ pub(super) fn cut_out(black: &Picture, white: &Picture) -> ClearPicture {
         let [red, green, blue] = std::array::from_fn(|c| byte(linear_to_srgb((at(b, c) / alpha).min(1.0))));
         image::Rgba([red, green, blue, byte(alpha)])
     })
-}
-
-pub(super) fn no_picture(why: &str) -> Error {
-    Error::Unusable {
-        what: format!("No picture could be read back: {why}"),
-        remedy: "Try a smaller --size, or another GPU (WGPU_ADAPTER_NAME=llvmpipe draws in software)".into(),
-    }
 }
 
 pub(super) fn target_image(size: (u32, u32)) -> Image {

@@ -1,4 +1,4 @@
-//! Puts what a picture asks for on the stage: time, marks, what is looked for, selection, ways. Draws nothing.
+//! Preparation of the viewer for a picture: time, marks, search, selection, ways. Draws nothing.
 
 use super::Shot;
 use crate::viewer::clock::Clock;
@@ -7,21 +7,21 @@ use crate::viewer::document::OpenDocument;
 use crate::viewer::finding::Finding;
 use crate::viewer::owners::{OwnersOf, owners_of};
 use crate::viewer::references::References;
+use crate::viewer::root_paths::{self, CutChoice, RootPaths, SavedPaths};
 use crate::viewer::search::GroupSearch;
 use crate::viewer::selection::{Marks, Selection, SharedFilter};
 use crate::viewer::sites::SitesOf;
-use crate::viewer::views::Views;
-use crate::viewer::ways::{self, CutChoice, KeptWays, Ways};
+use crate::viewer::view::Views;
 use bevy::prelude::*;
 use memory_city_analysis::analyses::sampled_shares;
 use memory_city_analysis::timeline::{Metric, NodeId};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 
-/// Shows what a picture is of.
+/// Sets up the viewer for a picture.
 ///
 /// # Errors
-/// When there is no such time, group or metric, or nothing can be looked for so.
+/// When there is no such time, group or metric, or the search text is wrong.
 pub(super) fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Result<()> {
     let last = open.timeline.times().saturating_sub(1);
     let time = shot.time.unwrap_or(last);
@@ -76,7 +76,7 @@ pub(super) fn select(world: &mut World, open: &OpenDocument, shot: &Shot, time: 
     };
     let nodes: Vec<NodeId> = shot.select.iter().map(find).collect::<Result<_>>()?;
     let progress = Progress::new();
-    let (mut owners, mut ways) = (OwnersOf::default(), Ways::default());
+    let (mut owners, mut ways) = (OwnersOf::default(), RootPaths::default());
     if open.source.heaps().is_some() && !nodes.is_empty() && shot.panels {
         let by_bytes = shot.settings.metric_in(&open.timeline) != Metric::Objects;
         let mut sorted = nodes.clone();
@@ -93,12 +93,12 @@ pub(super) fn select(world: &mut World, open: &OpenDocument, shot: &Shot, time: 
         None => Vec::new(),
     };
     if !subject.is_empty() {
-        let question = kept.map_or_else(ways::first_question, KeptWays::question);
-        let found = ways::find(&open.source, time, &subject, question, &progress)?;
+        let question = kept.map_or_else(root_paths::first_question, SavedPaths::question);
+        let found = root_paths::find(&open.source, time, &subject, question, &progress)?;
         ways.preset(&open.timeline, subject, found);
         let cut = kept.map_or_else(|| shot.cut.clone().map(CutChoice::Root), |kept| kept.cut.clone());
         if let (Some(choice), Some(found)) = (cut, ways.found().cloned()) {
-            let freed = ways::freed(&open.source, &found, &choice, &progress)?;
+            let freed = root_paths::freed(&open.source, &found, &choice, &progress)?;
             ways.preset_cut(&open.timeline, time, choice, freed);
         }
     }

@@ -1,32 +1,32 @@
-//! Comparisons: another run beside the one that is open, or two times of it. A comparison is a document of its own, with two points in
-//! time, shown in the place of what it was made from: every view shows it, and the city has what was before as its base. Ending it
-//! brings back what was open, as it was.
+//! Comparisons: another run beside the open one, or two times of it. A comparison is a document of its own, with two points in time,
+//! shown in the place of the run that it was made from. Every view shows it, and the city has the earlier state as its base. Ending it
+//! brings the run back, unchanged.
 //!
-//! Work is done by jobs; what is found is [`made`]'s. A document that is a comparison says so itself (what was prepared for it), whoever
-//! opens it: an action, a view file, the command line.
+//! Work is done by jobs; [`made`] builds the result. A document carries its comparison as prepared data, however it is opened: by an
+//! action, a view file, the command line.
 
-mod made;
+mod shown_comparison;
 
-pub use made::{CompareWish, FirstRun, ShownComparison, draft, open};
+pub use shown_comparison::{CompareWish, FirstRun, ShownComparison, draft, open};
 
 use super::action::Action;
-use super::app::{Awake, Stage};
 use super::clock::Clock;
 use super::dock::Dock;
 use super::document::{self, Arrival, Closed, Document, Draft, Grew, Opened, Preparations};
+use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::notices::Notices;
 use super::selection::Selection;
 use super::settings::{PartKey, Settings};
+use super::view::Views;
 use super::view_file::AwaitedView;
-use super::views::Views;
 use bevy::prelude::*;
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Snapshot;
 use std::sync::Arc;
 
-/// What was seen of a document before it made room for a comparison.
+/// State of the view before a document made room for a comparison.
 #[derive(Clone)]
 struct WayBack {
     time: usize,
@@ -38,13 +38,13 @@ struct WayBack {
     selected: Vec<String>,
 }
 
-/// What a job is for.
+/// Purpose of a job.
 enum ComparisonAim {
-    /// A comparison of what is open.
+    /// A comparison of the open input.
     New,
     /// The same at another place.
     Other,
-    /// What was open before.
+    /// Brings back the earlier document.
     Back,
 }
 
@@ -54,13 +54,13 @@ pub struct OpenComparison {
     shown: Option<Arc<ShownComparison>>,
     job: Option<(ComparisonAim, Job<Result<Draft>>)>,
     back: Option<WayBack>,
-    /// What is to be seen again, once it is there.
+    /// State of the view to restore, once its document is there.
     returns: Option<WayBack>,
     /// A comparison that a person asked for.
     pub wish: Option<CompareWish>,
-    /// The grouping that both sides of what is shown are wanted in.
+    /// The wanted grouping of both sides.
     pub regroup: Option<String>,
-    /// What is opened next is compared: from the command line, or a view file.
+    /// A comparison to make with the next document: from the command line, or a view file.
     pub with_next: Option<CompareWish>,
     /// Whether the view with table and curves is wanted in front.
     pub show_view: bool,
@@ -71,7 +71,7 @@ pub struct OpenComparison {
 }
 
 impl OpenComparison {
-    /// What is shown.
+    /// The comparison on screen.
     pub fn shown(&self) -> Option<&Arc<ShownComparison>> {
         self.shown.as_ref()
     }
@@ -90,7 +90,7 @@ impl OpenComparison {
     }
 
     fn taken(&mut self, document: &mut Document) -> bool {
-        let shown: Option<Arc<ShownComparison>> = document.prepared().take(made::ID);
+        let shown: Option<Arc<ShownComparison>> = document.prepared().take(shown_comparison::ID);
         if let Some(shown) = &shown {
             tracing::debug!("comparison: {}", shown.told.sentence);
         }
@@ -145,7 +145,7 @@ fn grew(_: On<Grew>, mut document: ResMut<Document>, mut comparison: ResMut<Open
     }
 }
 
-/// Looks at what is open, starts what was asked for, and installs what is finished.
+/// Looks at the open document, starts requested work, and installs the results.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn work(
     mut actions: MessageReader<Action>,
@@ -283,7 +283,7 @@ fn difference_wish(
     Ok(CompareWish::Times { from: base.min(other) + 1, to: base.max(other) + 1 })
 }
 
-/// What was seen before a comparison is seen again.
+/// Restores the state of the view from before a comparison.
 fn come_back(
     mut comparison: ResMut<OpenComparison>,
     document: Res<Document>,
@@ -315,7 +315,7 @@ fn show_view(mut comparison: ResMut<OpenComparison>, mut dock: ResMut<Dock>, vie
         return;
     }
     comparison.show_view = false;
-    if let Some(view) = views.get(made::ID) {
+    if let Some(view) = views.get(shown_comparison::ID) {
         dock.bring_to_front(view, &views);
     }
 }

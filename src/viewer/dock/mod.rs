@@ -1,12 +1,12 @@
-//! The dock: which views are shown, where, and which of them has the keyboard. Users drag tabs and edges; the layout is
-//! kept between runs ([`kept`]).
+//! The dock: the arrangement of the views, and the view that has the keyboard. Users drag tabs and edges; the layout is kept between runs
+//! ([`kept`]).
 //!
-//! It knows views only as [`View`]s: an id, a title, where they stand first, and how they draw.
+//! It knows views only as [`View`]s: an id, a title, their first place, and their drawing.
 
-mod kept;
+mod saved_layout;
 
 use super::panels::theme;
-use super::views::{Place, View, Views};
+use super::view::{Place, View, Views};
 use bevy::prelude::*;
 use bevy_egui::egui;
 use egui_tiles::{Container, Linear, LinearDir, SimplificationOptions, Tile, TileId, Tiles, Tree};
@@ -32,8 +32,8 @@ pub struct Focus {
     keys: &'static [KeyCode],
 }
 
-/// What a view may have for itself: keys that lead through tables, graphs and charts. All others, letters above all, are actions and
-/// flights wherever somebody clicked; only text fields keep them.
+/// Keys that a view may handle itself: those that lead through tables, graphs and charts. All others, letters above all, are actions and
+/// flights, whichever view has the keyboard. Only text fields keep them.
 const WAYS_THROUGH_VIEWS: [KeyCode; 9] = [
     KeyCode::ArrowLeft,
     KeyCode::ArrowRight,
@@ -53,8 +53,8 @@ impl Focus {
     }
 
     /// Gives a view the keyboard.
-    pub fn give(&mut self, view: &View) {
-        *self = Focus { view: Some(view.id.to_owned()), keys: &[] };
+    pub fn give(&mut self, view: &dyn View) {
+        *self = Focus { view: Some(view.id().to_owned()), keys: &[] };
     }
 
     /// No view has the keyboard: all keys are actions.
@@ -72,9 +72,9 @@ impl Focus {
 const LEFT: f32 = 292.0;
 /// Width of the first right column, points.
 const RIGHT: f32 = 322.0;
-/// Height of the lower left view, points: the legend has room for what it says of two times.
+/// Height of the lower left view, points: enough for the legend of two times.
 const BELOW: f32 = 206.0;
-/// The size shares are first written for; whatever the window is, side columns keep their points.
+/// Size in which shares are first written; side columns keep their points in any window.
 const NOMINAL: egui::Vec2 = egui::vec2(1280.0, 600.0);
 
 impl Dock {
@@ -91,24 +91,24 @@ impl Dock {
         self.tile(id).is_some()
     }
 
-    /// Whether a view is seen: in front of the tabs that it stands among.
+    /// Whether a view is visible: in front among its tabs.
     pub fn in_front(&self, id: &str) -> bool {
         self.tile(id).is_some_and(|tile| self.tree.active_tiles().contains(&tile))
     }
 
-    /// Opens a view, in front, beside those that stand where it would.
-    pub fn open(&mut self, view: &View, views: &Views) {
+    /// Opens a view, in front, beside the views of its first place.
+    pub fn open(&mut self, view: &dyn View, views: &Views) {
         self.edited = true;
-        let tile = match self.tile(view.id) {
+        let tile = match self.tile(view.id()) {
             Some(tile) => tile,
             None => self.add(view, views),
         };
         self.tree.make_active(|id, _| id == tile);
     }
 
-    /// Has a view in front, opened where it is not; a layout that shows it already stays as it is.
-    pub fn bring_to_front(&mut self, view: &View, views: &Views) {
-        match self.tile(view.id) {
+    /// Brings a view to the front, and opens it if it is closed. A layout that shows it already is unchanged.
+    pub fn bring_to_front(&mut self, view: &dyn View, views: &Views) {
+        match self.tile(view.id()) {
             None => self.open(view, views),
             Some(tile) => {
                 self.tree.make_active(|id, _| id == tile);
@@ -116,11 +116,12 @@ impl Dock {
         }
     }
 
-    fn add(&mut self, view: &View, views: &Views) -> TileId {
-        let tile = self.tree.tiles.insert_pane(Pane(view.id.to_owned()));
+    fn add(&mut self, view: &dyn View, views: &Views) -> TileId {
+        let tile = self.tree.tiles.insert_pane(Pane(view.id().to_owned()));
         // Beside a view that stands in the same place at first; else where there is most room.
-        let is_alike =
-            |id: &String| views.get(id).is_some_and(|other| other.place == view.place && other.id != view.id);
+        let is_alike = |id: &String| {
+            views.get(id).is_some_and(|other| other.about().place == view.about().place && other.id() != view.id())
+        };
         let alike = self.tree.tiles.iter().find_map(|(id, tile)| match tile {
             Tile::Pane(Pane(name)) if is_alike(name) => self.tree.tiles.parent_of(*id),
             _ => None,
@@ -172,13 +173,13 @@ impl Dock {
 /// Whether a view of the middle is in a part of the tree.
 fn holds_middle(tiles: &Tiles<Pane>, at: TileId, views: &Views) -> bool {
     match tiles.get(at) {
-        Some(Tile::Pane(Pane(id))) => views.get(id).is_some_and(|view| view.place == Place::Middle),
+        Some(Tile::Pane(Pane(id))) => views.get(id).is_some_and(|view| view.about().place == Place::Middle),
         Some(Tile::Container(container)) => container.children().any(|child| holds_middle(tiles, *child, views)),
         None => false,
     }
 }
 
-/// Scales the shares of a row or column from one size to another: the part with the middle takes what changes.
+/// Scales the shares of a row or column from one size to another: the part with the middle takes the difference.
 fn fit(tiles: &mut Tiles<Pane>, at: TileId, before: egui::Vec2, now: egui::Vec2, views: &Views) {
     let Some(Tile::Container(container)) = tiles.get(at) else { return };
     let children = container.children_vec();
@@ -204,7 +205,7 @@ fn fit(tiles: &mut Tiles<Pane>, at: TileId, before: egui::Vec2, now: egui::Vec2,
     }
 }
 
-/// Sizes as shares around 1: what is dropped beside them gets a share of 1, which is then as large as they are.
+/// Sizes as shares around 1: a part dropped beside them gets a share of 1, and is then as large as they are.
 fn shares(sizes: &[f32]) -> Vec<f32> {
     let mean = sizes.iter().sum::<f32>() / sizes.len().max(1) as f32;
     sizes.iter().map(|size| size / mean.max(1e-3)).collect()
@@ -214,8 +215,8 @@ fn shares(sizes: &[f32]) -> Vec<f32> {
 fn first_layout(views: &Views) -> Tree<Pane> {
     let mut tiles = Tiles::default();
     let mut tabs = |place: Place| {
-        let panes = views.iter().filter(|view| view.place == place);
-        let panes: Vec<TileId> = panes.map(|view| tiles.insert_pane(Pane(view.id.to_owned()))).collect();
+        let panes = views.iter().filter(|view| view.about().place == place);
+        let panes: Vec<TileId> = panes.map(|view| tiles.insert_pane(Pane(view.id().to_owned()))).collect();
         (!panes.is_empty()).then(|| tiles.insert_tab_tile(panes))
     };
     let [left, below, middle, right] = [Place::Left, Place::LeftBelow, Place::Middle, Place::Right].map(&mut tabs);
@@ -249,7 +250,7 @@ pub fn show(world: &mut World, ui: &mut egui::Ui) {
         let had = world.resource::<Focus>().view.clone();
         // What is not in sight has no keys.
         let has = clicked.or(had).filter(|id| drawn.contains(id));
-        let keys = has.as_ref().and_then(|id| views.get(id)).map_or(&[][..], |view| (view.keys)(world));
+        let keys = has.as_ref().and_then(|id| views.get(id)).map_or(&[][..], |view| view.keys(world));
         *world.resource_mut::<Focus>() = Focus { view: has, keys };
     });
 }
@@ -259,7 +260,7 @@ struct Panes<'a> {
     views: &'a Views,
     edited: bool,
     clicked: Option<String>,
-    /// What is in sight.
+    /// Views in sight.
     drawn: Vec<String>,
 }
 
@@ -272,13 +273,13 @@ impl egui_tiles::Behavior<Pane> for Panes<'_> {
         }
         self.drawn.push(pane.0.clone());
         if let Some(view) = self.views.get(&pane.0) {
-            (view.draw)(self.world, ui);
+            view.draw(self.world, ui);
         }
         egui_tiles::UiResponse::None
     }
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> egui::WidgetText {
-        self.views.get(&pane.0).map_or(pane.0.as_str(), |view| view.title).into()
+        self.views.get(&pane.0).map_or(pane.0.as_str(), |view| view.about().title).into()
     }
 
     fn is_tab_closable(&self, _: &Tiles<Pane>, _: TileId) -> bool {
@@ -343,13 +344,13 @@ impl egui_tiles::Behavior<Pane> for Panes<'_> {
 
 /// Takes up the layout of the last run, where one was kept.
 pub fn restore_layout(mut dock: ResMut<Dock>, views: Res<Views>) {
-    if let Some(tree) = kept::load(&views) {
+    if let Some(tree) = saved_layout::load(&views) {
         tracing::debug!("layout restored");
         dock.tree = tree.0;
         dock.size = tree.1;
         // Whatever was in front: what is opened begins with what is found, which stands over the city.
-        if let Some(city) = views.get(crate::viewer::views::CITY_VIEW).filter(|city| dock.shows(city.id)) {
-            dock.bring_to_front(city, &views);
+        if let Some(first) = views.first().filter(|first| dock.shows(first.id())) {
+            dock.bring_to_front(first, &views);
         }
     }
 }
@@ -358,7 +359,7 @@ pub fn restore_layout(mut dock: ResMut<Dock>, views: Res<Views>) {
 pub fn keep_layout(mut dock: ResMut<Dock>, buttons: Res<ButtonInput<MouseButton>>) {
     if dock.edited && buttons.get_pressed().len() == 0 {
         dock.edited = false;
-        kept::save(&dock.tree, dock.size);
+        saved_layout::save(&dock.tree, dock.size);
     }
 }
 

@@ -2,11 +2,11 @@ use super::*;
 
 fn views() -> Views {
     let mut app = App::new();
-    app.insert_resource(Views::all());
+    app.insert_resource(crate::viewer::views::all());
     app.world().resource::<Views>().clone()
 }
 
-/// The views that stand beside each other, as text.
+/// The arrangement of the views, as text.
 fn shape(dock: &Dock) -> String {
     fn of(tiles: &Tiles<Pane>, at: TileId) -> String {
         match tiles.get(at) {
@@ -40,9 +40,9 @@ fn layouts_come_back_from_a_file() {
     assert!(!dock.shows("table") && shape(&dock) != first);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("deep/layout.json");
-    assert!(kept::read(&path, &views).expect("nothing yet").is_none());
-    kept::write(&path, &dock.tree, egui::vec2(900.0, 500.0)).expect("written");
-    let (tree, size) = kept::read(&path, &views).expect("readable").expect("there");
+    assert!(saved_layout::read(&path, &views).expect("nothing yet").is_none());
+    saved_layout::write(&path, &dock.tree, egui::vec2(900.0, 500.0)).expect("written");
+    let (tree, size) = saved_layout::read(&path, &views).expect("readable").expect("there");
     assert_eq!(size, egui::vec2(900.0, 500.0));
     assert_eq!(shape(&Dock { tree, size, edited: false }), shape(&dock));
     dock.reset(&views);
@@ -56,7 +56,7 @@ fn damaged_and_old_files_are_ignored_and_strangers_left_out() {
     let views = views();
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("layout.json");
-    kept::write(&path, &Dock::new(&views).tree, NOMINAL).expect("written");
+    saved_layout::write(&path, &Dock::new(&views).tree, NOMINAL).expect("written");
     let good = std::fs::read_to_string(&path).expect("text");
     let cut = &good[..good.len() / 2];
     let old = good.replace("\"version\": 1", "\"version\": 0");
@@ -64,17 +64,17 @@ fn damaged_and_old_files_are_ignored_and_strangers_left_out() {
     let lost = good.replace(root, "\"root\": 987654");
     for (what, text) in [("cut", cut), ("old", &old), ("no tree", &lost), ("empty", ""), ("other", "[1, 2]")] {
         std::fs::write(&path, text).expect("written");
-        assert!(kept::read(&path, &views).is_err(), "{what}");
+        assert!(saved_layout::read(&path, &views).is_err(), "{what}");
     }
     // Every prefix, and every byte changed: an answer, never a panic.
     for at in (0..good.len()).step_by(7) {
         let mut bytes = good.clone().into_bytes();
         bytes[at] = b'9';
         std::fs::write(&path, &bytes).expect("written");
-        let _ = kept::read(&path, &views);
+        let _ = saved_layout::read(&path, &views);
     }
     std::fs::write(&path, good.replace("\"table\"", "\"of tomorrow\"")).expect("written");
-    let (tree, size) = kept::read(&path, &views).expect("readable").expect("there");
+    let (tree, size) = saved_layout::read(&path, &views).expect("readable").expect("there");
     let dock = Dock { tree, size, edited: false };
     assert!(!shape(&dock).contains("of tomorrow") && dock.shows("city"));
 }

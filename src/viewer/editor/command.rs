@@ -1,5 +1,5 @@
-//! The command that opens a file at a line: words of a person's own, with `{file}` and `{line}` in them. No shell reads it, and what is put
-//! in for a file or a line is never read again.
+//! The command that opens a file at a line: a person's own words, with `{file}` and `{line}` in them. No shell reads it, and an inserted
+//! file or line is never parsed again.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -45,7 +45,7 @@ pub fn from_environment(named: impl IntoIterator<Item = OsString>) -> Option<Str
 /// The words of a template, with file and line in their places. Without `{file}` the file comes last.
 ///
 /// # Errors
-/// What is wrong with the template.
+/// When the template is wrong, with the reason.
 pub fn words(template: &str, file: &Path, line: u32) -> Result<Vec<OsString>, String> {
     let split =
         shlex::split(template).ok_or_else(|| "A quote is not closed in the command of the editor".to_owned())?;
@@ -60,7 +60,7 @@ pub fn words(template: &str, file: &Path, line: u32) -> Result<Vec<OsString>, St
     Ok(words)
 }
 
-/// A word with what stands for file and line put in, from left to right: what is put in is not looked at.
+/// A word with file and line inserted for their placeholders, from left to right: inserted text is not searched again.
 fn filled(word: &str, file: &Path, line: u32, has_file: &mut bool) -> OsString {
     let mut text = OsString::new();
     let mut rest = word;

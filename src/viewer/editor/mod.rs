@@ -1,21 +1,21 @@
-//! Opens code where it stands: the line of an allocation site, in the editor that a person names.
+//! Opening of source code: the line of an allocation site, in the editor that a person has chosen.
 //!
-//! A [`place`] in a text is looked for in [`sources`] by a job, which then starts the [`command`]. What is missing (no editor, no folder,
-//! no such file) is asked for in a card. What a person chose is kept beside the settings and is no part of a view file: what others
-//! send is opened, and must not say what is run.
+//! A job looks for a [`place`] from a text in [`sources`], and then starts the [`command`]. A card asks for anything that is missing (no
+//! editor, no folder, no such file). The choice is kept beside the settings and is no part of a view file: view files come from others,
+//! and must not choose the command to run.
 
 mod command;
 mod place;
 mod sources;
 
 use super::action::Action;
-use super::app::{Awake, Stage};
 use super::clock::Clock;
 use super::document::Document;
+use super::frame::{Awake, Stage};
 use super::job::Job;
-use super::kept_settings;
 use super::notices::Notices;
 use super::panels::theme;
+use super::saved_settings;
 use super::selection::Selection;
 use super::settings::Settings;
 use super::sites::SitesOf;
@@ -32,14 +32,14 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How it is kept in the file of settings.
+/// Name in the file of settings.
 const EDITOR: &str = "editor";
 const SOURCES: &str = "source-folders";
 /// An editor that ends so soon and with an error has opened nothing.
 const ENDS_SOON: Duration = Duration::from_millis(1500);
 /// How far down it is looked for a line below a group that has none.
 const DEEPEST: usize = 64;
-/// What is offered to begin with.
+/// Suggestions for the first choice.
 const EXAMPLES: [(&str, &str); 5] = [
     ("VS Code", "code -g {file}:{line}"),
     ("IntelliJ IDEA", "idea --line {line} {file}"),
@@ -52,7 +52,7 @@ const EXAMPLES: [(&str, &str); 5] = [
 #[derive(Message, Clone, Debug)]
 pub struct CodeRequest(pub CodePlace);
 
-/// The editor, where sources are, and what is being opened.
+/// The editor, the folders of sources, and the place being opened.
 #[derive(Resource, Default)]
 pub struct CodeEditor {
     command: String,
@@ -65,17 +65,17 @@ pub struct CodeEditor {
 struct EditorCard {
     command: String,
     roots: String,
-    /// What is opened when that is done.
+    /// Place to open after that.
     place: Option<CodePlace>,
     error: Option<String>,
     fresh: bool,
 }
 
 impl CodeEditor {
-    /// What was kept; else the editor of the environment, and the working folder.
+    /// The saved choice; else the editor of the environment, and the working folder.
     fn begin() -> CodeEditor {
-        let command = kept_settings::kept(EDITOR).and_then(|kept| kept.as_str().map(str::to_owned));
-        let roots = kept_settings::kept(SOURCES).and_then(|kept| {
+        let command = saved_settings::kept(EDITOR).and_then(|kept| kept.as_str().map(str::to_owned));
+        let roots = saved_settings::kept(SOURCES).and_then(|kept| {
             let all = kept.as_array()?.iter().filter_map(|root| root.as_str().map(PathBuf::from));
             Some(all.collect::<Vec<_>>())
         });
@@ -125,7 +125,7 @@ impl CodeEditor {
     }
 }
 
-/// Finds the file and starts the editor. Returns what was done, for people.
+/// Finds the file and starts the editor. Returns a message for people.
 fn open(template: &str, roots: &[PathBuf], place: &CodePlace, progress: &Progress) -> Result<String, String> {
     let found = sources::find(place, roots, progress).map_err(|error| match error {
         Error::Cancelled => String::new(),
@@ -160,8 +160,8 @@ fn open(template: &str, roots: &[PathBuf], place: &CodePlace, progress: &Progres
     Ok(format!("{}, line {}{told}", found.file.display(), found.line))
 }
 
-/// The place in code of a group: its own, that of the nearest group around it, where most of its class was allocated by samples, or
-/// that of the largest group below it. Of a call chain the innermost place in a person's own code, where there is any.
+/// The place in code of a group. Tried in turn: its own, that of the nearest group around it, the place that allocated most of its class
+/// by samples, that of the largest group below it. Of a call chain it is the innermost place in a person's own code, if there is any.
 fn place_of(
     timeline: &Timeline,
     node: NodeId,
@@ -170,7 +170,8 @@ fn place_of(
 ) -> Option<CodePlace> {
     let domain = Arc::clone(registry().domain());
     let place_in = |text: &str| {
-        CodePlace::all_in(text).find(|place| domain.covers(&place.class)).or_else(|| CodePlace::first_in(text))
+        let is_own = |place: &CodePlace| domain.covers(timeline.profile(), &place.class);
+        CodePlace::all_in(text).find(is_own).or_else(|| CodePlace::first_in(text))
     };
     let own = std::iter::successors(Some(node), |&node| timeline.parent(node));
     if let Some(place) = own.filter_map(|node| place_in(timeline.name(node))).next() {
@@ -189,7 +190,7 @@ fn place_of(
     None
 }
 
-/// Opens what is asked for, and says how that went.
+/// Opens the requested place, and reports the result.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn open_code(
     mut actions: MessageReader<Action>,
@@ -258,7 +259,7 @@ pub(super) fn show(In(ctx): In<egui::Context>, mut editor: ResMut<CodeEditor>, m
         editor.command = card.command.trim().to_owned();
         editor.roots = card.roots.lines().map(str::trim).filter(|line| !line.is_empty()).map(PathBuf::from).collect();
         let roots: Vec<String> = editor.roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
-        kept_settings::keep_values([(EDITOR, editor.command.clone().into()), (SOURCES, roots.into())]);
+        saved_settings::keep_values([(EDITOR, editor.command.clone().into()), (SOURCES, roots.into())]);
         if let Some(place) = card.place {
             editor.open(place);
         }
@@ -266,7 +267,7 @@ pub(super) fn show(In(ctx): In<egui::Context>, mut editor: ResMut<CodeEditor>, m
     }
 }
 
-/// What can be filled in. Returns whether that is done, and whether it is given up.
+/// The fields of the card. Returns whether they are done, and whether they are given up.
 fn fields(ui: &mut egui::Ui, card: &mut EditorCard) -> (bool, bool) {
     // From either field.
     let finished = ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, egui::Key::Enter));

@@ -68,7 +68,7 @@ impl CodePlace {
     }
 }
 
-/// What names of classes and methods are made of.
+/// Characters of the names of classes and methods.
 fn is_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '<' | '>' | '/' | '-')
 }

@@ -1,5 +1,5 @@
-//! Where the source of a class is: below the folders that a person named, by package and class, the way compilers want it; then in any
-//! module below them; then in a file of the package with another name.
+//! Search for the source file of a class. It looks below the folders that a person named, by package and class, as compilers want it.
+//! Then it looks in any module below them, and then for a file of the package with another name.
 
 use super::place::CodePlace;
 use memory_city_heap::error::{Error, Result};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Ends of names of sources.
 const ENDS: [&str; 5] = ["java", "kt", "scala", "groovy", "clj"];
-/// Where build tools put sources below a project.
+/// Usual places of sources below a project, by build tool.
 const USUAL: [&str; 7] =
     ["", "src", "src/main/java", "src/main/kotlin", "src/main/scala", "src/test/java", "app/src/main/java"];
 /// Folders below which there is no source that a person edits.
@@ -105,7 +105,7 @@ pub fn find(place: &CodePlace, roots: &[PathBuf], progress: &Progress) -> Result
     })
 }
 
-/// The folders in a folder, but for hidden ones, links, and what builds leave.
+/// The folders in a folder, but for hidden ones, links, and the output of builds.
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_wanted = |entry: &std::fs::DirEntry| {
@@ -118,7 +118,7 @@ fn folders_in(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The file of a package that declares a class, whatever it is called.
+/// The file of a package that declares a class, under any name.
 fn declared_in(folder: &Path, class: &str, progress: &Progress) -> Result<Option<PathBuf>> {
     let is_source = |path: &PathBuf| {
         path.extension().and_then(|end| end.to_str()).is_some_and(|end| ENDS.contains(&end)) && path.is_file()
@@ -159,7 +159,7 @@ fn declares(line: &str, class: &str) -> bool {
     false
 }
 
-/// The line that is told; else where the method is first named, or the first.
+/// The line that the place names; else the first mention of the method, or the first line.
 fn line_of(place: &CodePlace, file: PathBuf) -> Result<SourceLine> {
     if let Some(line) = place.line {
         return Ok(SourceLine { file, line, is_told: true });

@@ -1,12 +1,13 @@
-//! What leaks: found in the background as soon as a program with a later state is open, and the way to the place.
+//! The search for the leak, the place in the program where objects accumulate: done in the background as soon as a program with a later
+//! state is open. And the way to that place.
 //!
-//! The answer is that of the analysis `leak`; nothing is computed here. It is about a program, not about a grouping: grouping
-//! anew leaves it as it is, more points in time have it found again. Of a program that goes on it is found when somebody asks for the
-//! place: all walks would be looked through again at each that comes.
+//! The answer is that of the analysis `leak`; nothing is computed here. It is about a program, not about a grouping: another grouping
+//! leaves it unchanged, and more points in time start the search again. For a live program the search starts only when a person asks for
+//! the place, as each would go through all walks again.
 
 use super::action::Action;
-use super::app::{Awake, Stage};
 use super::document::{Closed, Document, OpenDocument, Opened};
+use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::loading::Loading;
 use super::notices::Notices;
@@ -14,7 +15,7 @@ use super::selection::Selection;
 use super::settings::Settings;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
-use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, LeakPlace, TimeWindow};
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, LeakPlace, LeakVerdict, TimeWindow};
 use memory_city_analysis::group;
 use memory_city_analysis::timeline::{NodeId, Source};
 use memory_city_heap::error::{Error, Result};
@@ -27,23 +28,23 @@ pub const ANALYSIS: &str = "leak";
 const OWNERS: &str = "owner";
 const LOOKED_FOR: &str = "What leaks is still being looked for";
 
-/// What is known of what leaks.
+/// State of the search for the leak.
 #[derive(Default)]
 pub enum FindingState {
-    /// Nothing was asked for, or the input cannot tell.
+    /// No search was started, or the input has no answer.
     #[default]
     Nothing,
     /// It is being found out.
     Looking(Job<Result<Findings>>),
     /// Something leaks.
     Leaks(Box<LeakPlace>),
-    /// Nothing does: why.
-    Healthy(String),
+    /// No place does: the heap is well, grows as a whole, or could not be judged.
+    NoPlace(LeakVerdict),
     /// It could not be found out: why.
     Failed(String),
 }
 
-/// What leaks, of the open program.
+/// The leak of the open program.
 #[derive(Resource, Default)]
 pub struct Finding {
     known: FindingState,
@@ -51,9 +52,9 @@ pub struct Finding {
     of: Option<(u64, usize)>,
     opened: u64,
     hidden: bool,
-    /// Only a line: the place was shown, or something is selected, and the card would stand before it.
+    /// Only a line: the place was shown, or the selection would be covered by the card.
     folded: bool,
-    /// It made room once for what was selected: whoever unfolds it again wants to see it.
+    /// Whether it has made room for the selection once: it does not fold again after a person unfolds it.
     made_room: bool,
     /// It made room once since the pane is small.
     made_small: bool,
@@ -68,14 +69,19 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// What is known, unless it was put away.
+    /// The result, unless it was put away.
     pub fn shown(&self) -> Option<&FindingState> {
         Some(&self.known).filter(|known| !self.hidden && !matches!(known, FindingState::Nothing))
     }
 
-    /// All places that were found, with what is said of them, where the search is over.
+    /// All places found, with their sentences, once the search is over.
     pub fn findings(&self) -> Option<&Arc<Findings>> {
         self.findings.as_ref()
+    }
+
+    /// The verdict over the whole input, where the search is over.
+    pub fn verdict(&self) -> Option<&LeakVerdict> {
+        self.findings.as_ref()?.verdict.as_ref()
     }
 
     /// Whether it was put away.
@@ -152,7 +158,7 @@ impl Finding {
         Ok(())
     }
 
-    /// Whether the city is led to the place that is told of, or is there: it is what is selected among the owners.
+    /// Whether the city shows the place of the card, or is on the way: that place is the selection among the owners.
     fn is_where_it_tells(&self, open: Option<&OpenDocument>, selected: Option<NodeId>) -> bool {
         let (FindingState::Leaks(leak), Some(open)) = (&self.known, open) else { return self.wanted.is_some() };
         let there = |node| LeakPlace::node_in(&leak.owner, &open.timeline) == Some(node);
@@ -164,13 +170,13 @@ impl Finding {
         match &self.known {
             FindingState::Leaks(_) => "No other place is known that leaks",
             FindingState::Looking(_) => LOOKED_FOR,
-            FindingState::Nothing | FindingState::Healthy(_) | FindingState::Failed(_) => {
+            FindingState::Nothing | FindingState::NoPlace(_) | FindingState::Failed(_) => {
                 "No place is known that leaks"
             }
         }
     }
 
-    /// Tells of the next of several places, behind the last of the first again. Returns what it tells, where there is another.
+    /// Turns to the next of several places, after the last to the first. Returns it, if there is another.
     fn turn(&mut self) -> Option<&LeakPlace> {
         let (FindingState::Leaks(leak), Some(findings)) = (&mut self.known, &self.findings) else { return None };
         let next = LeakPlace::of(findings, leak.number + 1).or_else(|| LeakPlace::of(findings, 0))?;
@@ -189,13 +195,13 @@ impl Finding {
         self.wanted.is_some() || self.sought
     }
 
-    /// Whether what is known of a program that goes on is older than what is open, or nothing is.
+    /// Whether the result for a live program is older than the document, or missing.
     fn is_behind(&self, open: &OpenDocument) -> bool {
         let nothing = matches!(self.known, FindingState::Nothing);
         open.live.is_some() && (nothing || self.of != Some((self.opened, open.timeline.times())))
     }
 
-    /// Shows what was sought, or says why there is nothing to show.
+    /// Shows the result, or the reason why there is none.
     fn end_search(&mut self, notices: &mut Notices) {
         let (_, times) = self.of.unwrap_or_default();
         match &mut self.known {
@@ -206,7 +212,8 @@ impl Finding {
                 ));
                 self.wanted = Some(leak.owner.clone());
             }
-            FindingState::Healthy(why) | FindingState::Failed(why) => notices.tell(why.clone()),
+            FindingState::NoPlace(verdict) => notices.tell(verdict.line()),
+            FindingState::Failed(why) => notices.tell(why.clone()),
             FindingState::Nothing | FindingState::Looking(_) => {}
         }
     }
@@ -222,9 +229,7 @@ fn known(outcome: std::result::Result<Result<Findings>, String>) -> FindingState
     match outcome {
         Ok(Ok(findings)) => match LeakPlace::of(&findings, 0) {
             Some(leak) => FindingState::Leaks(Box::new(leak)),
-            None => {
-                FindingState::Healthy(findings.answers.first().cloned().unwrap_or_else(|| "Nothing grows.".to_owned()))
-            }
+            None => FindingState::NoPlace(findings.verdict.unwrap_or_default()),
         },
         Ok(Err(Error::Cancelled)) => FindingState::Nothing,
         Ok(Err(error)) => FindingState::Failed(error.to_string()),
@@ -249,7 +254,7 @@ fn follow(
             finding.known = known(outcome);
             match &finding.known {
                 FindingState::Leaks(leak) => tracing::debug!("leak: {}", leak.place),
-                FindingState::Healthy(why) => tracing::debug!("leak: none: {why}"),
+                FindingState::NoPlace(verdict) => tracing::debug!("leak: none: {}", verdict.line()),
                 FindingState::Failed(why) => tracing::warn!("what leaks cannot be found: {why}"),
                 FindingState::Nothing | FindingState::Looking(_) => {}
             }
@@ -320,7 +325,8 @@ fn act(
                     finding.wanted = Some(leak.owner.clone());
                     show_owners(&mut settings);
                 }
-                FindingState::Healthy(why) | FindingState::Failed(why) => notices.tell(why.clone()),
+                FindingState::NoPlace(verdict) => notices.tell(verdict.line()),
+                FindingState::Failed(why) => notices.tell(why.clone()),
                 FindingState::Nothing if document.get().is_none() => notices.tell("Nothing is open"),
                 FindingState::Nothing => {
                     notices.tell("What leaks is not known: that takes several heap dumps, or a trace")
@@ -392,7 +398,7 @@ fn closed(_: On<Closed>, mut finding: ResMut<Finding>) {
     *finding = Finding { opened: finding.opened + 1, ..Finding::default() };
 }
 
-/// What leaks.
+/// Search for the leak.
 pub struct FindingPlugin;
 
 impl Plugin for FindingPlugin {

@@ -1,7 +1,8 @@
-//! Places that leak: what is told of them, and where the city goes.
+//! Tests of leaking places: the text about them, and the way of the city to them.
 
 use super::*;
 use crate::viewer::document::{Arrival, Draft, Preparations, install};
+use memory_city_analysis::analyses::VerdictKind;
 use memory_city_analysis::group::MemoryTree;
 use memory_city_analysis::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader};
 use memory_city_analysis::timeline::{TimePoint, Timeline, Unit, json};
@@ -47,7 +48,7 @@ fn a_collection_says_itself_how_many_it_has() {
     assert_eq!(leak.counts, ("300".into(), "24,000".into()));
 }
 
-/// One place after the other, and then the first again; what was hidden comes back. Of one place there is no other.
+/// Shows one place after the other, and then the first again; a hidden card comes back. With a single place there is no next one.
 #[test]
 fn places_are_told_one_after_the_other() {
     let mut findings = findings();
@@ -75,8 +76,11 @@ fn places_are_told_one_after_the_other() {
 fn nothing_that_grows_is_an_answer_too() {
     let mut none = findings();
     none.tables[0].rows.clear();
-    none.answers = vec!["Nothing accumulates.".into()];
-    assert!(matches!(known(Ok(Ok(none))), FindingState::Healthy(why) if why == "Nothing accumulates."));
+    none.verdict =
+        Some(LeakVerdict { kind: VerdictKind::Ok, headline: "Nothing accumulates".into(), ..LeakVerdict::default() });
+    assert!(
+        matches!(known(Ok(Ok(none))), FindingState::NoPlace(verdict) if verdict.line() == "OK  Nothing accumulates")
+    );
     assert!(matches!(known(Ok(Err(Error::Cancelled))), FindingState::Nothing));
     assert!(matches!(known(Err("broken".into())), FindingState::Failed(why) if why == "broken"));
 }
@@ -98,7 +102,7 @@ fn the_place_is_found_by_key_or_else_what_of_the_way_to_it_there_is() {
     assert_eq!(key("nobody"), None);
 }
 
-/// Two places of groups that are both there, grouped by owner; the first is told of.
+/// Two leaking places whose groups are both there, grouped by owner; the card shows the first.
 pub(crate) fn two_places() -> World {
     let mut findings = findings();
     let table = &mut findings.tables[0];
@@ -142,7 +146,7 @@ pub(crate) fn press(world: &mut World, action: Action) {
     world.run_system_cached(act).expect("it runs");
 }
 
-/// What is asked for, and then: which place the card tells of, and what is selected.
+/// Runs an action. Returns the place that the card shows, and the selection.
 fn after(world: &mut World, action: Action) -> (String, String) {
     press(world, action);
     let Some(FindingState::Leaks(leak)) = world.resource::<Finding>().shown() else { panic!("a place") };
@@ -152,7 +156,7 @@ fn after(world: &mut World, action: Action) -> (String, String) {
     (place, selected.unwrap_or_default())
 }
 
-/// The card told of one place, and the city showed another.
+/// The card and the city show the same place.
 #[test]
 fn the_city_goes_where_the_card_is() {
     let mut world = two_places();
@@ -170,6 +174,6 @@ fn the_city_goes_where_the_card_is() {
 #[test]
 fn where_no_place_is_known_there_is_no_other_one() {
     let said = |known: FindingState| Finding { known, ..Finding::default() }.no_other();
-    assert_eq!(said(FindingState::Healthy("well".into())), "No place is known that leaks");
+    assert_eq!(said(FindingState::NoPlace(LeakVerdict::default())), "No place is known that leaks");
     assert_eq!(said(FindingState::Leaks(Box::default())), "No other place is known that leaks");
 }

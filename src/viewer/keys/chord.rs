@@ -1,8 +1,8 @@
-//! Keys as people write them, with what is held beside them: read from a file, and printed for the cheat sheet.
+//! Key chords as people write them, such as `Ctrl+S`: read from a file, and printed for the cheat sheet.
 
 use bevy::prelude::KeyCode;
 
-/// One key, with what is held beside it.
+/// One key, with its modifier keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Chord {
     /// The key.
@@ -16,10 +16,10 @@ pub struct Chord {
 }
 
 impl Chord {
-    /// What `?` stands for. Where it lies differs between keyboards: the character decides, whichever key it comes from.
+    /// Chord of `?`. Its key differs between keyboards: the character decides, whichever key it comes from.
     pub const QUESTION: Chord = Chord { key: KeyCode::Slash, shift: true, control: false, alt: false };
 
-    /// As a person would write it.
+    /// Text of the chord, as a person would write it.
     pub(super) fn printed(self) -> String {
         if self == Chord::QUESTION {
             return "?".to_owned();

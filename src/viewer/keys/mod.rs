@@ -1,5 +1,5 @@
-//! Which keys do what: the table of [`super::action`], and what a person put in its place in the file `keys.json` of the folder of
-//! settings. Read once, at the start, and with suspicion: what it says wrongly is told in the log, and the table stands.
+//! The keys of actions: the table of [`super::action`], and a person's changes to it in the file `keys.json` of the folder of settings.
+//! The file is read once, at the start, and checked: each mistake is logged, and the table's own keys stay.
 //!
 //! ```json
 //! { "Play": ["Ctrl+P"], "Next": ["Period"], "Mark": [], "FlyAhead": ["Up"], "FlyBack": ["Down"] }
@@ -19,15 +19,15 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 const FILE: &str = "keys.json";
-/// No such file is larger.
+/// Largest size of the file.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// Where a key takes the camera for as long as it is held.
+/// Direction of the camera while a key is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flight {
-    /// Where the camera looks.
+    /// Along the view.
     Ahead,
-    /// To the left of that.
+    /// To its left.
     Left,
     /// Away from it.
     Back,
@@ -68,7 +68,7 @@ fn flight(name: &str) -> Option<Flight> {
     Flight::ALL.into_iter().find(|flight| format!("Fly{flight:?}") == name)
 }
 
-/// What a list of keys in the file comes to, one by one; what is wrong with some is told. `None` where what it is for keeps its own.
+/// Chords of a list of keys in the file; mistakes are reported one by one. `None` leaves the table's own keys.
 fn chords<T>(
     name: &str,
     keys: &serde_json::Value,
@@ -91,7 +91,7 @@ fn chords<T>(
 }
 
 impl KeyMap {
-    /// The table as it is.
+    /// The table without changes.
     fn built_in() -> KeyMap {
         let chords = BINDINGS.iter().flat_map(|b| {
             b.keys.iter().map(|&key| (Chord { key, shift: b.shift, control: b.control, alt: b.alt }, b.action))
@@ -100,7 +100,7 @@ impl KeyMap {
         KeyMap { chords: chords.collect(), printed: Vec::new(), flights: flights.to_vec() }
     }
 
-    /// The table with what a file says in place of some of it; and what is wrong with the file.
+    /// The table with the changes of a file; and the mistakes in the file.
     fn with(text: &str) -> (KeyMap, Vec<String>) {
         let mut map = KeyMap::built_in();
         let mut wrong = Vec::new();
@@ -161,7 +161,7 @@ impl KeyMap {
         }
     }
 
-    /// The action of a key, with what is held.
+    /// The action of a key, with its modifier keys.
     pub fn action(&self, key: KeyCode, (shift, control, alt): (bool, bool, bool)) -> Option<Action> {
         let fits = |c: &Chord| {
             c.key == key && (c.control, c.alt) == (control, alt) && (c.shift == shift || !c.shift && !c.control)
@@ -176,7 +176,7 @@ impl KeyMap {
         own.unwrap_or(action.binding().printed)
     }
 
-    /// The first key of an action, within a sentence; where it has none, what does it instead.
+    /// The first key of an action, within a sentence; without one, another way to do it.
     pub fn key(&self, action: Action) -> &str {
         match self.printed(action).split("  ").next() {
             Some("") | None => "its line in the palette",
@@ -207,7 +207,7 @@ impl KeyMap {
         flights.iter().map(keys_of).collect::<Vec<_>>().join("  ")
     }
 
-    /// What an action does, a line. What the table says of further keys is left out where a person gave it others.
+    /// Description of an action, in a line. The table's mention of further keys is left out if a person has changed them.
     pub fn help(&self, binding: &Binding) -> &'static str {
         match binding.help.split_once(" (also ") {
             Some((help, _)) if !self.is_built_in(binding.action) => help,
@@ -267,10 +267,10 @@ mod tests {
 
     const NONE: (bool, bool, bool) = (false, false, false);
 
-    /// What README.md shows as `keys.json` is one.
+    /// The `keys.json` that docs/read-the-city.md shows is one.
     #[test]
     fn the_example_on_the_page_is_read() {
-        let blocks = include_str!("../../../README.md").split("```json\n").skip(1);
+        let blocks = include_str!("../../../docs/read-the-city.md").split("```json\n").skip(1);
         let mut examples =
             blocks.filter_map(|block| block.split("```").next()).filter(|block| block.contains("FlyAhead"));
         let (_, wrong) = KeyMap::with(examples.next().expect("the example"));
@@ -354,7 +354,7 @@ mod tests {
         }
     }
 
-    /// `docs/keys.md` as it is to be. `UPDATE_GOLDEN=keys` writes it.
+    /// Expected content of `docs/keys.md`. `UPDATE_GOLDEN=keys` writes it.
     #[test]
     fn the_page_of_keys_has_every_action() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/keys.md");

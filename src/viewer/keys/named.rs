@@ -1,5 +1,5 @@
-//! Keys can be given to other actions, so no text of the window may name one that it does not ask for. Reads the sources as the
-//! window is made of them: every text outside of tests.
+//! Test of the keys that texts name: people can change keys, so a text of the window may only name a key that it has looked up. Reads the
+//! sources of the window: every text outside of tests.
 
 use super::BINDINGS;
 use memory_city_testing::{root, rust_files};
@@ -8,41 +8,17 @@ use std::path::Path;
 /// Words that are keys as well.
 const WORDS: [&str; 6] = ["Home", "End", "Left", "Right", "Up", "Down"];
 
-/// All texts of a source file before its tests.
+/// All texts of a source file before its tests. Comments and characters are passed over: they may have quotation marks.
 fn texts(source: &str) -> Vec<String> {
-    let code: Vec<char> = source.split("#[cfg(test)]\nmod tests").next().unwrap_or("").chars().collect();
-    let (mut all, mut at) = (Vec::new(), 0);
-    let is = |at: usize, c: char| code.get(at) == Some(&c);
-    while at < code.len() {
-        match code[at] {
-            '/' if is(at + 1, '/') => at += code[at..].iter().take_while(|c| **c != '\n').count(),
-            // A character, not a lifetime.
-            '\'' if is(at + 1, '\\') => at += 3 + code[at + 3..].iter().take_while(|c| **c != '\'').count(),
-            '\'' if is(at + 2, '\'') => at += 3,
-            '"' => {
-                let mut text = String::new();
-                at += 1;
-                while at < code.len() && code[at] != '"' {
-                    if code[at] != '\\' {
-                        text.push(code[at]);
-                    } else if is(at + 1, '\n') {
-                        at += code[at + 1..].iter().take_while(|c| c.is_whitespace()).count();
-                    } else {
-                        at += 1;
-                        text.push(code[at]);
-                    }
-                    at += 1;
-                }
-                all.push(text);
-                at += 1;
-            }
-            _ => at += 1,
-        }
-    }
-    all
+    let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or("");
+    let regex = |pattern| regex::Regex::new(pattern).expect("a pattern");
+    let token = regex(r#"(?s)//[^\n]*|'(?:\\.[^']*|[^\\])'|"((?:[^"\\]|\\.)*)""#);
+    let escape = regex(r"(?s)\\(?:\n[ \t\n]*|(.))");
+    let found = token.captures_iter(code).filter_map(|found| found.get(1));
+    found.map(|text| escape.replace_all(text.as_str(), "$1").into_owned()).collect()
 }
 
-/// Whether a text says of a key what it does: `press K`, `Cut  [Del]`, `play (Space)`, `F flies there`, or the key and nothing else.
+/// Whether a text names a key for an action: `press K`, `Cut  [Del]`, `play (Space)`, `F flies there`, or the key and nothing else.
 fn names(text: &str, key: &str) -> bool {
     let is_number = key.chars().all(|c| c.is_ascii_digit());
     let does = |rest: &str| {

@@ -1,17 +1,17 @@
-//! Who keeps the selection: found off the frame for the shown time, shared by all views; and the walk along it that
-//! *follow the owner* takes, owner by owner up to the root.
+//! The owners of the selection, which keep it alive: found off the frame for the shown time, shared by all views. And the walk along them
+//! by *follow the owner*, owner by owner up to the root.
 //!
-//! It follows objects: the walk is that of the objects of the group where it began, and of what came of them since the first
-//! point in time. Where the input has no objects it goes from group to group, by what refers most, and says so.
+//! The walk follows the objects of the group where it began: its new objects since the first point in time if the input knows them, all
+//! otherwise. If the input has no objects it goes from group to group, by the most references, and says so.
 
 mod walk;
 
 pub use walk::{OwnerWalk, WalkStop};
 
 use super::action::Action;
-use super::app::{Awake, Stage};
 use super::clock::Clock;
 use super::document::{Closed, Document, Grew, Opened};
+use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::keys;
 use super::notices::Notices;
@@ -28,7 +28,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use walk::OwnerQuestion;
 
-/// The engine for a document and a time, and what it found.
+/// The engine for a document and a time, and its result.
 type OwnerAnswer = Result<(Arc<Owners>, GroupOwners)>;
 
 /// Most steps up.
@@ -43,7 +43,7 @@ pub struct OwnersOf {
     job: Option<(OwnerQuestion, Job<OwnerAnswer>)>,
     known: VecDeque<(OwnerQuestion, Arc<GroupOwners>)>,
     failed: Option<(OwnerQuestion, String)>,
-    /// What is selected and shown.
+    /// The selection at the shown time.
     question: Option<OwnerQuestion>,
     /// Enter was pressed before the owners were known.
     waits: bool,
@@ -52,7 +52,7 @@ pub struct OwnersOf {
     given: Option<Arc<GroupOwners>>,
 }
 
-/// What is known of the owners of the selection.
+/// State of the search for the owners of the selection.
 pub enum OwnersKnown {
     /// The input has no objects, or nothing is selected.
     Nothing,
@@ -65,7 +65,7 @@ pub enum OwnersKnown {
 }
 
 impl OwnersOf {
-    /// What is known of the owners of the selection.
+    /// State of the search for the owners of the selection.
     pub fn known(&self) -> OwnersKnown {
         if let Some(given) = &self.given {
             return OwnersKnown::Known(Arc::clone(given));
@@ -109,12 +109,12 @@ impl OwnersOf {
         (self.walk, self.waits) = (None, false);
     }
 
-    /// Shows owners that somebody found, for pictures without a window.
+    /// Shows owners found elsewhere, for pictures without a window.
     pub fn preset(&mut self, found: GroupOwners) {
         self.given = Some(Arc::new(found));
     }
 
-    /// One step up, or the end. Returns what to tell about it.
+    /// Goes one step up, or ends. Returns a message about it.
     fn advance(&mut self, timeline: &Timeline, selection: &mut Selection) -> Option<String> {
         let walk = self.walk.as_mut()?;
         match walk.stops.get(walk.at + 1) {
@@ -255,8 +255,10 @@ fn update(
         }
         let (source, asked) = (Arc::clone(&open.source), now.clone());
         owners.job = Some((now, Job::behind_frames(move |progress| find(&source, engine, &asked, progress))));
+        awake.keep_if(true);
     }
-    awake.keep_if(true);
+    // References and a moving clock bring frames of their own.
+    awake.wait_if(true);
 }
 
 /// Follows the owner, and goes back.
@@ -308,7 +310,7 @@ fn act(
     }
 }
 
-/// Where there are no objects: the group that refers to most of the selected one.
+/// The step without objects: to the group that refers to most of the selected one.
 fn follow_groups(timeline: &Timeline, references: &References, selection: &mut Selection, notices: &mut Notices) {
     let Some(node) = selection.node() else { return };
     if references.unknown {

@@ -4,10 +4,10 @@ use memory_city_analysis::ownership::chain::GroupOwners;
 use memory_city_analysis::timeline::NodeId;
 use memory_city_heap::Amount;
 
-/// What owners are found for.
+/// Input of the search for owners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerQuestion {
-    /// That of the document.
+    /// Revision of the document.
     pub revision: u64,
     /// The point in time.
     pub time: usize,
@@ -22,9 +22,9 @@ pub struct OwnerQuestion {
 pub struct WalkStop {
     /// The group; of the first stop, perhaps several.
     pub nodes: Vec<NodeId>,
-    /// By which objects and fields, from below upwards; empty for the group where the walk began.
+    /// Objects and fields that lead there, from below upwards; empty for the group where the walk began.
     pub by: Vec<String>,
-    /// What of that group it keeps.
+    /// The amount of that group that it keeps.
     pub keeps: Amount,
 }
 
@@ -33,19 +33,19 @@ pub struct WalkStop {
 pub struct OwnerWalk {
     /// The groups, the one where it began first.
     pub stops: Vec<WalkStop>,
-    /// Where it is.
+    /// Index of the current stop.
     pub at: usize,
     /// Whether the root was reached.
     pub ended: bool,
     /// The root, or why the way ends.
     pub end: String,
-    /// What the walk is about.
+    /// Amount of the objects that the walk is about.
     pub about: Amount,
-    /// Whether that is only what came since the first point in time.
+    /// Whether these are only the new objects since the first point in time.
     pub only_new: bool,
     /// See [`OwnerChain::by_place`].
     pub by_place: bool,
-    /// Where it began.
+    /// Start of the walk.
     pub question: OwnerQuestion,
 }
 

@@ -1,5 +1,5 @@
-//! What the palette offers beside groups: everything with a name that can be done, chosen or gone to. Which of them fit a text, and in
-//! which order, is decided here; nothing here draws.
+//! Entries of the palette beside groups: everything with a name that can be done, chosen or gone to. This module matches and orders them
+//! for a text; nothing here draws.
 
 use crate::viewer::action::{Action, BINDINGS};
 use crate::viewer::keys;
@@ -8,16 +8,16 @@ use memory_city_analysis::timeline::GcNoun;
 use memory_city_views::city::height::HeightCurve;
 use memory_city_views::city::{AreaMode, CityTheme, ReferenceShape, colour, height};
 
-/// What an entry does.
+/// Effect of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Does {
-    /// As its key does.
+    /// Runs an action, like its key.
     Act(Action),
     /// Changes a setting.
     Set(Box<Settings>),
     /// Groups by it.
     Group(String),
-    /// Groups by what is bloat of collections, which takes a script.
+    /// Groups by the bloat of collections, with a script.
     GroupByBloat,
     /// Shows a view.
     View(&'static str),
@@ -30,13 +30,13 @@ pub enum Does {
 /// One line of the palette.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaletteEntry {
-    /// What kind it is: its heading.
+    /// Kind: its heading.
     pub kind: &'static str,
-    /// What it is called.
+    /// Name.
     pub title: String,
-    /// What stands beside it: the key, or what is so now.
+    /// Text beside it: the key, or the present state.
     pub aside: String,
-    /// What it does.
+    /// Effect.
     pub does: Does,
 }
 
@@ -53,7 +53,7 @@ pub fn actions() -> Vec<PaletteEntry> {
     BINDINGS.iter().filter(offered).map(entry).collect()
 }
 
-/// All settings that are a choice, as they would be after it. `noun`: what the collections of what is open are, one by one.
+/// Settings with a choice of values, each as it would be after its choice. `noun`: the word for a collection in the open document.
 pub fn settings(now: &Settings, noun: GcNoun) -> Vec<PaletteEntry> {
     let mut entries = Vec::new();
     let mut add = |title: String, change: &dyn Fn(&mut Settings)| {
@@ -90,7 +90,7 @@ pub fn settings(now: &Settings, noun: GcNoun) -> Vec<PaletteEntry> {
         add(format!("Opacity of buildings: {title}"), &|s| s.opacity = opacity);
     }
     for count in [0, 10, 50] {
-        add(format!("Opaque buildings: the {count} that grow most"), &|s| s.solid_count = count);
+        add(format!("Solid buildings: the {count} that grow most"), &|s| s.solid_count = count);
     }
     for count in [20, 40, 100] {
         add(format!("Children with plots: {count}"), &|s| s.child_count = count);
@@ -128,7 +128,7 @@ pub fn settings(now: &Settings, noun: GcNoun) -> Vec<PaletteEntry> {
     entries
 }
 
-/// How well an entry fits the words of a text: the smaller the better; `None` where a word is missing. Words may stand in any order.
+/// How well an entry fits the words of a text: the smaller the better; `None` if a word is missing. The order of words does not matter.
 pub fn fit(entry: &PaletteEntry, text: &str) -> Option<u32> {
     let title = entry.title.to_lowercase();
     let kind = entry.kind.to_lowercase();

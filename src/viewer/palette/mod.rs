@@ -1,14 +1,14 @@
-//! The palette: one field that finds everything. Groups by name, glob and expression, lit in the city while one types; actions,
-//! settings, groupings, views, bookmarks, points in time. The keyboard is its own while it is open.
+//! The palette: one field that finds everything. Groups by name, glob and expression, lit in the city during typing; actions, settings,
+//! groupings, views, bookmarks, points in time. It has the keyboard while it is open.
 
 mod entries;
 
 use super::action::Action;
-use super::app::{Awake, Stage};
 use super::bookmarks::Bookmarks;
 use super::clock::Clock;
 use super::dock::Dock;
 use super::document::{Document, OpenDocument};
+use super::frame::{Awake, Stage};
 use super::notices::Notices;
 use super::panels::grouping_editor::bloat;
 use super::panels::numbers::number;
@@ -17,7 +17,7 @@ use super::panels::theme;
 use super::search::{GroupSearch, MOST_LISTED, SearchFound};
 use super::selection::{Selection, SharedFilter};
 use super::settings::Settings;
-use super::views::Views;
+use super::view::Views;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, Key, Modifiers, RichText};
 use entries::{Does, FittingKind, PaletteEntry};
@@ -123,16 +123,16 @@ fn entries_of(
             });
         }
     }
-    all.extend(views.iter().map(|view| PaletteEntry {
+    all.extend(views.iter().map(|view| view.about()).map(|about| PaletteEntry {
         kind: "Views",
-        title: format!("Show {}", view.title),
-        aside: theme::shortened(view.help, 60),
-        does: Does::View(view.id),
+        title: format!("Show {}", about.title),
+        aside: theme::shortened(about.help, 60),
+        does: Does::View(about.id),
     }));
     all
 }
 
-/// What a person did in the palette.
+/// A person's action in the palette.
 enum Done {
     Nothing,
     Close,
@@ -142,7 +142,7 @@ enum Done {
     Entry(Does),
 }
 
-/// Draws it over everything, and does what was chosen.
+/// Draws it over everything, and carries out the choice.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub(super) fn show(
     In(ctx): In<egui::Context>,

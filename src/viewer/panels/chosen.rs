@@ -1,4 +1,4 @@
-//! What every view with a time axis does with the chosen window of time: go to its end, and choose the whole run again.
+//! Two actions on the chosen window of time, shared by all views with a time axis: go to its end, and choose the whole run again.
 
 use super::theme;
 use crate::viewer::clock::Clock;

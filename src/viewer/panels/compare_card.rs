@@ -1,11 +1,11 @@
-//! The card that asks which run is to be compared with the one that is open, and the progress of the work.
+//! The card that asks for a run to compare with the open one, and the progress of the work.
 
 use super::spinner::spinner;
 use super::theme;
 use crate::viewer::action::Action;
-use crate::viewer::app::{Awake, Stage};
 use crate::viewer::comparison::{CompareWish, OpenComparison};
 use crate::viewer::document::Document;
+use crate::viewer::frame::{Awake, Stage};
 use crate::viewer::job::Job;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, RichText};
@@ -13,7 +13,7 @@ use memory_city_analysis::analyses::compare;
 use memory_city_analysis::analyses::{Parameter, ParameterKind};
 use std::path::PathBuf;
 
-/// The card, open or not, and what is written in it.
+/// The card, open or not, and its typed text.
 #[derive(Resource, Default)]
 pub struct CompareCard {
     open: bool,
@@ -30,7 +30,7 @@ impl CompareCard {
     }
 }
 
-/// What runs can be aligned by, with what the command line says of it.
+/// Alignments of runs, with the help text of the command line.
 fn alignment() -> (Vec<&'static str>, &'static str) {
     let is_align = |parameter: &Parameter| parameter.id == "align";
     match compare::description().parameters.into_iter().find(is_align) {

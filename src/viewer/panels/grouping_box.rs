@@ -1,4 +1,4 @@
-//! How objects are grouped: a box of names, and a field for any list of classifiers, with the names that could follow.
+//! The choice of a grouping in the bar: a box of names, and a field for any list of classifiers, with completion.
 
 use super::theme;
 use crate::viewer::action::Action;
@@ -10,7 +10,7 @@ use memory_city_analysis::timeline::{GROUPED_BY_THE_WRITER, Source};
 const PROPOSED: usize = 6;
 const WIDTH: f32 = 170.0;
 
-/// The controls. `grouping` becomes what was chosen or entered. Returns whether the editor is asked for.
+/// The controls. `grouping` becomes the chosen or entered one. Returns whether the editor is asked for.
 pub fn show(ui: &mut egui::Ui, grouping: &mut String, source: &Source) -> bool {
     let mut editor = false;
     // What is chosen, or what the input chose for itself.
@@ -54,12 +54,12 @@ fn names(ui: &mut egui::Ui, current: &str, source: &Source) -> Option<String> {
     chosen
 }
 
-/// Where what is being written is kept.
+/// Id of the text that is being typed, in egui's memory.
 fn draft_id() -> egui::Id {
     egui::Id::new("grouping as a list")
 }
 
-/// The field. What is being written is kept until it is entered or given up.
+/// The field. A typed text is kept until it is entered or given up.
 fn list(ui: &mut egui::Ui, current: &str, source: &Source) -> Option<String> {
     let id = draft_id();
     let draft: Option<String> = ui.data(|data| data.get_temp(id));

@@ -5,7 +5,7 @@ use crate::viewer::action::{Action, BINDINGS, FLY_KEYS, gestures};
 use crate::viewer::keys;
 use bevy_egui::egui::{self, Align2, RichText};
 
-/// Width of a column of keys with what they do, points.
+/// Width of a column of keys with their effects, points.
 const COLUMN: f32 = 400.0;
 /// Room for keys.
 const KEYS: f32 = 104.0;
@@ -67,7 +67,7 @@ pub fn show(ctx: &egui::Context) -> bool {
     open
 }
 
-/// Keys as printed, and what they do. Further keys of an action stand beside the first, unless a person gave it others.
+/// Keys as printed, and their effects. Further keys of an action stand beside the first, unless a person has changed them.
 fn keys_of_actions() -> Vec<(&'static str, &'static str)> {
     let map = keys::map();
     let mut all = Vec::new();

@@ -1,15 +1,15 @@
-//! The programs that send their trees, and what of them has no place in the city.
+//! The panel of the programs that send their trees, and of the growth that the city has no place for.
 
 use super::theme;
 use crate::viewer::action::Action;
+use crate::viewer::city::City;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
 use crate::viewer::live::Listening;
-use crate::viewer::views::City;
 use bevy::prelude::MessageWriter;
 use bevy_egui::egui::{self, RichText};
 
-/// From where on the scale of the city is told.
+/// The panel mentions the city's scale from this factor on.
 const MUCH_SMALLER: f64 = 1.5;
 
 /// The panel's contents; nothing when nothing listens.
@@ -60,7 +60,7 @@ pub fn show(
     }
 }
 
-/// What the ground has no room for.
+/// The amount that the ground has no room for.
 fn ground(ui: &mut egui::Ui, city: &City, clock: &Clock, actions: &mut MessageWriter<Action>) {
     let (plan, timeline) = (&city.plan, &city.timeline);
     let metric = city.made_with.metric;

@@ -1,4 +1,4 @@
-//! Numbers, metrics and times as panels and views write them.
+//! Text of numbers, metrics and times in panels and views.
 
 use memory_city_analysis::analyses;
 use memory_city_analysis::tabular::objects_text;

@@ -1,4 +1,4 @@
-//! The owners of the selection as a list: groups and roots by what they keep of it, object by object.
+//! The owners of the selection as a list: groups and roots by the amount of it that they keep, object by object.
 
 use super::spinner::working;
 use super::theme;
@@ -18,7 +18,7 @@ const SEEN: f32 = 7.0;
 /// Roots that are listed; the others are in the tooltip of the last line.
 const MOST_ROOTS: usize = 3;
 
-/// Draws the list. Returns what was asked for.
+/// Draws the list. Returns the person's wish.
 pub fn show(ui: &mut egui::Ui, timeline: &Timeline, known: &OwnersKnown, selection: &mut Selection) -> Vec<Action> {
     let mut asked = Vec::new();
     if matches!(known, OwnersKnown::Nothing) {
@@ -27,7 +27,7 @@ pub fn show(ui: &mut egui::Ui, timeline: &Timeline, known: &OwnersKnown, selecti
     ui.horizontal(|ui| {
         theme::heading(ui, "KEPT ALIVE BY");
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            for (text, action) in [("Paths", Action::Ways), ("Follow", Action::FollowOwner)] {
+            for (text, action) in [("Paths", Action::RootPaths), ("Follow", Action::FollowOwner)] {
                 if ui.small_button(text).on_hover_text(action.tooltip()).clicked() {
                     asked.push(action);
                 }

@@ -1,11 +1,11 @@
-//! The list of running JVMs, to choose one to record; how its recording goes; and how it ended. And the sign in the bar at the top that
-//! something is being recorded.
+//! The card of recordings: running JVMs to choose one from, the progress of its recording, and the result. And the sign in the bar at the
+//! top that a recording is going on.
 
 use super::spinner::spinner;
 use super::theme;
 use crate::jvm::list::RunningJvm;
 use crate::viewer::action::Action;
-use crate::viewer::app::Awake;
+use crate::viewer::frame::Awake;
 use crate::viewer::loading::OpenRequest;
 use crate::viewer::recording::{EndedRecording, JvmChoice, RecorderChild, WindowRecorder};
 use bevy::prelude::{DetectChangesMut, In, MessageWriter, ResMut};
@@ -19,7 +19,7 @@ const WIDTH: f32 = 700.0;
 /// Height of a row, and of the whole list at most.
 const ROW: f32 = 22.0;
 const LIST: f32 = 10.0 * ROW;
-/// Where columns end (numbers) or begin (texts) in a row, points from its left.
+/// Columns of a row, points from its left: the right end of numbers, the left end of texts.
 const PID: f32 = 64.0;
 const HEAP: f32 = 144.0;
 const AGE: f32 = 216.0;
@@ -27,10 +27,10 @@ const VERSION: f32 = 230.0;
 const PROGRAM: f32 = 316.0;
 /// Size of the button that begins or ends.
 const BUTTON: [f32; 2] = [110.0, 28.0];
-/// The dot of what is being recorded.
+/// The dot beside a recording.
 const RED: Color32 = Color32::from_rgb(240, 84, 72);
 
-/// What a person asks for.
+/// Wish of the person.
 enum CardWish {
     Record,
     Stop,
@@ -203,7 +203,7 @@ fn list(ui: &mut egui::Ui, choice: &mut JvmChoice, jvms: Option<&[RunningJvm]>) 
     asked
 }
 
-/// What a recording that is begun here does to the program: it has the defaults of the command.
+/// Cost of a recording for the program: it has the defaults of the command.
 fn what_it_costs() -> String {
     let [least, most] = WALK_PAUSE;
     format!(
@@ -253,7 +253,7 @@ fn row(ui: &mut egui::Ui, jvm: &RunningJvm, chosen: bool) -> egui::Response {
     response
 }
 
-/// What is being recorded.
+/// The recording that is going on.
 fn going(ui: &mut egui::Ui, child: &RecorderChild) -> Option<CardWish> {
     ui.horizontal(|ui| {
         dot(ui);
@@ -282,7 +282,7 @@ fn going(ui: &mut egui::Ui, child: &RecorderChild) -> Option<CardWish> {
     asked
 }
 
-/// How it goes, in a line.
+/// State of the recording, in a line.
 fn state_text(child: &RecorderChild) -> String {
     match child.status() {
         None => "Attaching".to_owned(),
@@ -342,7 +342,7 @@ fn dot(ui: &mut egui::Ui) -> egui::Response {
     response
 }
 
-/// The sign in the bar at the top, from right to left. Returns what was clicked.
+/// The sign in the bar at the top, from right to left. Returns the clicked action.
 pub(in crate::viewer) fn sign(ui: &mut egui::Ui, recorder: &WindowRecorder) -> Option<Action> {
     let Some(child) = &recorder.recording else {
         return ui.button("Record…").on_hover_text(Action::Record.tooltip()).clicked().then_some(Action::Record);

@@ -1,25 +1,28 @@
-//! Saves what is shown where a person says: as a picture, also without background, as a page for browsers, as a view file, as a table, as a
-//! 3D scene.
+//! The dialog that saves the shown data to a file: as a picture, also without background, as a page for browsers, as a view file, as a
+//! table, as a 3D scene.
 
 use super::theme;
 use crate::viewer::action::Action;
-use crate::viewer::app::{Awake, Stage};
+use crate::viewer::city;
 use crate::viewer::clock::Clock;
+use crate::viewer::comparison::OpenComparison;
 use crate::viewer::dock::{Dock, Focus};
 use crate::viewer::document::Document;
+use crate::viewer::frame::{Awake, Stage};
 use crate::viewer::job::Job;
+use crate::viewer::loading::Loading;
 use crate::viewer::notices::Notices;
 use crate::viewer::screenshot::{WindowPictures, told};
+use crate::viewer::view::Views;
 use crate::viewer::view_file::{EXTENSION, ViewFile};
-use crate::viewer::views::{self, Views};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, RichText};
 use memory_city_heap::error::Error;
-use memory_city_heap::unfinished::write_whole;
+use memory_city_heap::unfinished::{FileReaders, write_whole_for};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What can be saved.
+/// Kinds of saved files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SaveAs {
     #[default]
@@ -35,7 +38,7 @@ impl SaveAs {
     const ALL: [SaveAs; 6] =
         [SaveAs::Picture, SaveAs::ClearPicture, SaveAs::View, SaveAs::Table, SaveAs::Scene, SaveAs::Page];
 
-    /// What files with this end are.
+    /// The kind of files with this extension.
     fn of(extension: &str) -> Option<SaveAs> {
         SaveAs::ALL.into_iter().find(|kind| kind.extension() == extension)
     }
@@ -79,7 +82,7 @@ impl SaveAs {
     }
 }
 
-/// The card, open or not, and what is being written.
+/// The card, open or not, and the file being written.
 #[derive(Resource, Default)]
 pub struct SaveCard {
     open: bool,
@@ -88,7 +91,7 @@ pub struct SaveCard {
     /// The id of the view whose table is saved.
     view: &'static str,
     path: String,
-    /// What is to be written.
+    /// The file to write.
     wanted: Option<(SaveAs, &'static str, PathBuf)>,
     job: Option<Job<Result<PathBuf, String>>>,
 }
@@ -101,8 +104,8 @@ impl SaveCard {
 }
 
 /// The view whose table is proposed: the one that has the keyboard, else one that is seen.
-fn view_in_front(focus: &Focus, dock: &Dock) -> &'static str {
-    let seen = || views::tables().into_iter().map(|table| table.view).filter(|view| dock.in_front(view));
+fn view_in_front(focus: &Focus, dock: &Dock, views: &Views) -> &'static str {
+    let seen = || views.tables().map(|view| view.id()).filter(|view| dock.in_front(view));
     seen().find(|view| focus.is(view)).or_else(|| seen().next()).unwrap_or("city")
 }
 
@@ -118,14 +121,15 @@ fn proposed(kind: SaveAs, view: &str, document: &Document, clock: &Clock) -> Str
     free.unwrap_or_else(|| name(0)).to_string_lossy().into_owned()
 }
 
-/// What is told while another process works.
+/// Message while another process works.
 const WRITING: &str = "Writing the page";
 const DRAWING: &str = "Drawing the picture";
 
 fn save_actions(
     mut actions: MessageReader<Action>,
     mut card: ResMut<SaveCard>,
-    (document, clock, focus, dock): (Res<Document>, Res<Clock>, Res<Focus>, Res<Dock>),
+    (document, clock): (Res<Document>, Res<Clock>),
+    (focus, dock, views): (Res<Focus>, Res<Dock>, Res<Views>),
     mut notices: ResMut<Notices>,
     mut awake: ResMut<Awake>,
 ) {
@@ -134,7 +138,7 @@ fn save_actions(
         if (exports || *action == Action::Save) && document.get().is_some() {
             card.open = !card.open;
             card.fresh = true;
-            card.view = view_in_front(&focus, &dock);
+            card.view = view_in_front(&focus, &dock, &views);
             if exports {
                 (card.open, card.kind) = (true, SaveAs::Table);
             }
@@ -229,23 +233,23 @@ pub fn show(
     }
 }
 
-/// Which view's table it is. Returns whether another one was chosen.
+/// Choice of the view whose table is saved. Returns whether the choice changed.
 fn which_view(ui: &mut egui::Ui, view: &mut &'static str, kinds: &Views) -> bool {
     let before = *view;
-    let title = |id: &str| kinds.get(id).map_or("", |kind| kind.title);
+    let title = |id: &str| kinds.get(id).map_or("", |kind| kind.about().title);
     ui.horizontal(|ui| {
         ui.label("View");
         egui::ComboBox::from_id_salt("table of").width(180.0).selected_text(title(before)).show_ui(ui, |ui| {
-            for table in views::tables() {
-                let help = kinds.get(table.view).map_or("", |kind| kind.help);
-                ui.selectable_value(view, table.view, title(table.view)).on_hover_text(help);
+            for kind in kinds.tables() {
+                let about = kind.about();
+                ui.selectable_value(view, about.id, about.title).on_hover_text(about.help);
             }
         });
     });
     *view != before
 }
 
-/// Writes what was asked for.
+/// Writes the requested file.
 fn write_wanted(world: &mut World) {
     let Some((kind, view, path)) = world.resource_mut::<SaveCard>().bypass_change_detection().wanted.take() else {
         return;
@@ -276,35 +280,36 @@ fn write_wanted(world: &mut World) {
 }
 
 fn table(world: &World, view: &str, path: &Path) -> memory_city_heap::error::Result<()> {
-    let Some(table) = views::tables().into_iter().find(|table| table.view == view) else { return Ok(()) };
-    let csv = (table.csv)(world)?;
-    write_whole(path, |mut file| file.write_all(&csv).map_err(|e| Error::io(path, e)))
+    let Some(write) = world.resource::<Views>().get(view).and_then(|view| view.table()) else { return Ok(()) };
+    let csv = write(world)?;
+    write_whole_for(path, readers(world), |mut file| file.write_all(&csv).map_err(|e| Error::io(path, e)))
+}
+
+fn readers(world: &World) -> FileReaders {
+    world.resource::<Loading>().readers(world.resource::<Document>(), world.resource::<OpenComparison>())
 }
 
 fn scene(world: &World, path: &Path) -> memory_city_heap::error::Result<()> {
-    let scene = views::scene(world)?;
-    write_whole(path, |mut file| file.write_all(&scene).map_err(|e| Error::io(path, e)))
+    let scene = city::scene(world)?;
+    write_whole_for(path, readers(world), |mut file| file.write_all(&scene).map_err(|e| Error::io(path, e)))
 }
 
 /// A window has one surface, which is not to be seen through, and a page is made of the data: another process makes it of the same view.
 fn by_another_process(view: &ViewFile, command: &[&str], path: &Path) -> Result<(), String> {
-    let folder = std::env::temp_dir().join(format!("memory-city-view-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let file = folder.join(format!("shown.{EXTENSION}"));
-    let made = view.write(&file).map_err(|e| e.to_string()).and_then(|()| {
-        let program = std::env::current_exe().map_err(|e| e.to_string())?;
-        let mut process = std::process::Command::new(program);
-        process.args(command).arg(&file).arg("-o").arg(path);
-        let output = process.output().map_err(|e| e.to_string())?;
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        if output.status.success() { Ok(()) } else { Err(said) }
-    });
-    // It was for this alone.
-    let _ = std::fs::remove_dir_all(&folder);
-    made
+    // Of a name that nobody guesses, for this user alone; it goes when this returns.
+    let folder = tempfile::Builder::new().prefix("memory-city-").tempdir().map_err(|e| e.to_string())?;
+    let file = folder.path().join(format!("shown.{EXTENSION}"));
+    view.write(&file).map_err(|e| e.to_string())?;
+    let program = std::env::current_exe().map_err(|e| e.to_string())?;
+    let mut process = std::process::Command::new(program);
+    // What it names is open here.
+    process.args(command).arg(&file).arg("--allow-outside").arg("-o").arg(path);
+    let output = process.output().map_err(|e| e.to_string())?;
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    if output.status.success() { Ok(()) } else { Err(said) }
 }
 
-/// Saving what is shown.
+/// Saving to files.
 pub struct SavePlugin;
 
 impl Plugin for SavePlugin {

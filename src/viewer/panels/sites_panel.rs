@@ -1,4 +1,5 @@
-//! The places in the code that allocated the class of the selection, by samples: shares with their error. A click opens the line.
+//! The panel of allocation sites: places in the code that allocated the class of the selection, by samples, as shares with their error. A
+//! click opens the line.
 
 use super::theme;
 use crate::viewer::editor::{self, CodePlace};

@@ -1,5 +1,5 @@
-//! The sign that something is worked at. It asks for no frame: whose work goes on says so ([`crate::viewer::app::Awake::wait_if`]), and
-//! has some a second. egui's own asks for all there can be, which take the processor from what is waited for where it draws as well.
+//! The sign that work goes on. It asks for no frame: the worker reports itself ([`crate::viewer::frame::Awake::wait_if`]), and gets some
+//! frames a second. egui's own spinner asks for as many as possible, which would slow down the work itself where the processor draws.
 
 use super::theme;
 use bevy_egui::egui::{self, Pos2, Rect, Sense, Stroke, WidgetInfo, WidgetType};
@@ -18,7 +18,7 @@ pub fn spinner(ui: &mut egui::Ui, size: f32) -> egui::Response {
     response
 }
 
-/// The sign, and beside it what is done: in as many lines as it takes.
+/// The sign, and the work beside it: in as many lines as it takes.
 pub fn working(ui: &mut egui::Ui, stage: &str) {
     ui.horizontal(|ui| {
         spinner(ui, 12.0);

@@ -1,13 +1,15 @@
-//! What is shown when there is no city: welcome, loading with progress, and errors one can act on. And notices.
+//! The messages shown when there is no city: welcome, loading with progress, and errors with a remedy. And notices.
 
 use super::spinner::spinner;
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::keys;
+use crate::viewer::loading::ViewQuestion;
 use bevy_egui::egui::{self, Align2, RichText};
+use memory_city_heap::printable::line_text;
 use memory_city_heap::progress::Snapshot;
 
-/// What the user asked for in a card.
+/// The user's choice in a card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// Open files.
@@ -22,8 +24,10 @@ pub enum Answer {
     Record,
     /// Stop loading.
     Cancel,
-    /// Close the error.
+    /// Close the error, or answer a question with no.
     Dismiss,
+    /// Read the paths in a view file, wherever they are.
+    Allow,
 }
 
 fn card<R>(ctx: &egui::Context, id: &str, add: impl FnOnce(&mut egui::Ui) -> R) -> R {
@@ -42,7 +46,7 @@ fn card<R>(ctx: &egui::Context, id: &str, add: impl FnOnce(&mut egui::Ui) -> R) 
         .inner
 }
 
-/// Nothing is open.
+/// The welcome, while no document is open.
 pub fn welcome(ctx: &egui::Context, sample: bool, listening: Option<String>) -> Option<Answer> {
     card(ctx, "welcome", |ui| {
         ui.label(RichText::new("Memory City").size(26.0).strong());
@@ -122,6 +126,40 @@ pub fn loading(ctx: &egui::Context, title: &str, snapshot: &Snapshot) -> Option<
     })
 }
 
+/// Asks about a view file with paths outside its folder.
+pub fn asks(ctx: &egui::Context, question: &ViewQuestion) -> Option<Answer> {
+    card(ctx, "asks", |ui| {
+        let name = question.view.file_name().unwrap_or_default().to_string_lossy();
+        ui.label(
+            RichText::new(format!("Read what {} names?", theme::shortened(&line_text(&name), 40))).heading().strong(),
+        );
+        ui.add_space(4.0);
+        ui.label("This view file names what lies outside its own folder. Nothing of it was read yet:");
+        egui::ScrollArea::vertical().max_height(180.0).show(ui, |ui| {
+            for path in &question.outside {
+                let path = line_text(&path.display().to_string());
+                ui.add(egui::Label::new(RichText::new(path).monospace()).wrap());
+            }
+        });
+        ui.label(RichText::new("Say yes where you made the view, or trust who did").color(theme::QUIET));
+        ui.add_space(10.0);
+        let mut answer = None;
+        ui.horizontal(|ui| {
+            if ui.button("Read it").on_hover_text("Opens the view with all that it names (Ctrl+Enter)").clicked() {
+                answer = Some(Answer::Allow);
+            }
+            if ui.button("Cancel").on_hover_text(keys::key(Action::Escape)).clicked() {
+                answer = Some(Answer::Dismiss);
+            }
+        });
+        // Enter alone may still be that of the dialog by which the view was chosen.
+        if ui.input_mut(|input| input.consume_key(egui::Modifiers::COMMAND, egui::Key::Enter)) {
+            answer = Some(Answer::Allow);
+        }
+        answer
+    })
+}
+
 /// Loading failed.
 pub fn failed(ctx: &egui::Context, title: &str, error: &str, city: bool, sample: bool) -> Option<Answer> {
     card(ctx, "failed", |ui| {
@@ -165,10 +203,10 @@ pub fn busy(ctx: &egui::Context, what: &str, snapshot: &Snapshot) {
     });
 }
 
-/// How far above the lower edge messages stand: above the time bar, and the line of owners walked.
+/// Distance of messages from the lower edge: above the time bar, and the line of owners walked.
 const NOTICES_UP: f32 = 106.0;
 
-/// Short messages near the lower edge: at the upper one stands what leaks, and who reads that reads on.
+/// Short messages near the lower edge. The upper one is taken by the leak, and people may be reading it.
 pub fn notices<'a>(ctx: &egui::Context, notices: impl Iterator<Item = (&'a str, f32)>) {
     egui::Area::new("notices".into())
         .order(egui::Order::Foreground)
@@ -185,4 +223,38 @@ pub fn notices<'a>(ctx: &egui::Context, notices: impl Iterator<Item = (&'a str, 
                 });
             }
         });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui_kittest::Harness;
+    use egui_kittest::kittest::Queryable as _;
+
+    #[test]
+    fn a_view_that_reaches_far_is_asked_for() {
+        let question = ViewQuestion { view: "/a/one.mcview".into(), outside: vec!["/etc/\u{202e}passwd\n".into()] };
+        let show = move |ui: &mut egui::Ui, answer: &mut Option<Answer>| {
+            *answer = asks(ui.ctx(), &question).or(*answer);
+        };
+        let mut card = Harness::builder().with_size((800.0, 600.0)).build_ui_state(show, None);
+        card.run_steps(3);
+        assert!(card.query_by_label("Read what one.mcview names?").is_some());
+        assert!(card.query_by_label("/etc/\\u{202e}passwd\\n").is_some(), "what is named, as it is written");
+        // The Enter of a dialog before it is no answer.
+        card.key_press(egui::Key::Enter);
+        card.run_steps(2);
+        assert_eq!(*card.state(), None);
+        card.get_by_label("Cancel").click();
+        card.run_steps(2);
+        assert_eq!(*card.state(), Some(Answer::Dismiss));
+        *card.state_mut() = None;
+        card.get_by_label("Read it").click();
+        card.run_steps(2);
+        assert_eq!(*card.state(), Some(Answer::Allow));
+        *card.state_mut() = None;
+        card.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::Enter);
+        card.run_steps(2);
+        assert_eq!(*card.state(), Some(Answer::Allow));
+    }
 }

@@ -12,7 +12,7 @@ use memory_city_views::overview::WindowKind;
 
 /// Panel background. Nothing shines through: it would be text over text.
 pub const PANEL: Color32 = Color32::from_rgb(13, 18, 28);
-/// What stands over panels and over the city.
+/// Background of parts over panels and over the city.
 pub const SOLID: Color32 = Color32::from_rgb(14, 19, 30);
 /// The colour of a suspicious window of time, in every chart.
 pub const fn suspect(kind: WindowKind) -> Color32 {
@@ -23,13 +23,13 @@ pub const fn suspect(kind: WindowKind) -> Color32 {
     }
 }
 
-/// The tab in front: of one piece with what it shows.
+/// The tab in front: of the same colour as its view.
 pub const TAB: Color32 = Color32::from_rgb(32, 42, 62);
 /// Text that matters.
 pub const TEXT: Color32 = Color32::from_rgb(232, 236, 244);
 /// Text beside it. 4.5:1 on the panel at least.
 pub const QUIET: Color32 = Color32::from_rgb(158, 169, 190);
-/// What can be acted on, and what is selected: the blue of the selected building.
+/// Controls and the selection: the blue of the selected building.
 pub const ACCENT: Color32 = Color32::from_rgb(86, 156, 255);
 /// Words about incoming references: the purple of the cones, light enough to read.
 pub const INCOMING: Color32 = Color32::from_rgb(190, 120, 245);
@@ -37,7 +37,7 @@ pub const INCOMING: Color32 = Color32::from_rgb(190, 120, 245);
 pub const OUTGOING: Color32 = Color32::from_rgb(96, 205, 130);
 /// The ways from roots, and roots: the amber of the routes.
 pub const ROUTE: Color32 = Color32::from_rgb(255, 184, 0);
-/// What would be freed: the cyan of the city.
+/// Freed memory: the cyan of the city.
 pub const FREED: Color32 = Color32::from_rgb(80, 208, 255);
 /// Warnings.
 pub const WARNING: Color32 = Color32::from_rgb(250, 196, 92);
@@ -48,8 +48,8 @@ pub const GROWTH: Color32 = Color32::from_rgb(255, 140, 90);
 /// Shrinking, in lists.
 pub const SHRINK: Color32 = Color32::from_rgb(120, 190, 210);
 
-/// Colours of groups beside each other, in their order: told apart by people who see fewer colours as well (after Paul Tol's
-/// qualitative schemes), and light enough for dark text.
+/// Colours of neighbouring groups, in their order: distinct for colour-blind people as well (after Paul Tol's qualitative schemes), and
+/// light enough for dark text.
 pub const SERIES: [Color32; 10] = [
     Color32::from_rgb(119, 170, 221),
     Color32::from_rgb(238, 136, 102),
@@ -72,8 +72,8 @@ pub const GAP: f32 = 10.0;
 /// those of panels.
 const MEANING: u8 = 254;
 
-/// The light theme: all colours of panels are written for the dark one, and mirrored in lightness here, when egui is done. What
-/// has a meaning in the city keeps its colour.
+/// The light theme. All colours of panels are written for the dark one, and mirrored in lightness here, when egui is done. Colours with a
+/// meaning in the city stay as they are.
 pub fn by_day(settings: Res<Settings>, mut outputs: Query<&mut EguiRenderOutput>) {
     if settings.theme == CityTheme::Dark {
         return;
@@ -87,8 +87,8 @@ pub fn by_day(settings: Res<Settings>, mut outputs: Query<&mut EguiRenderOutput>
     }
 }
 
-/// What stands out on the dark theme has at least this light, of 1; and at most that on the light one, where it is to stand out as much: a
-/// pure amber or cyan is its own mirror image otherwise. Of a ground of 0.8, 4.5 : 1.
+/// Lightness, of 1, that a colour needs at least to stand out on the dark theme, and may have at most to stand out as much on the light
+/// one. A pure amber or cyan is its own mirror image otherwise. Contrast to a ground of 0.8: 4.5 : 1.
 const STANDS_OUT: f32 = 0.2;
 const MOST_LIGHT: f32 = 0.13;
 
@@ -190,7 +190,7 @@ pub fn pane(ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
     pane_at_least(ui, 0.0, contents);
 }
 
-/// The same with contents that need so much width: in a narrower pane they scroll sideways, and nothing is cut off.
+/// The same with contents of a least width: in a narrower pane they scroll sideways, and nothing is cut off.
 pub fn pane_at_least(ui: &mut egui::Ui, width: f32, contents: impl FnOnce(&mut egui::Ui)) {
     let room = ui.available_rect_before_wrap();
     ui.painter().rect_filled(room, 0.0, PANEL);
@@ -204,12 +204,12 @@ pub fn pane_at_least(ui: &mut egui::Ui, width: f32, contents: impl FnOnce(&mut e
     });
 }
 
-/// Says what a control is that is painted by hand, or has a sign for a name: to who cannot see it, and to tests that look for it.
+/// Names a control that is painted by hand, or that shows a sign: for screen readers, and for tests that look for it.
 pub fn named(response: &egui::Response, name: impl ToString) {
     response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Button, response.enabled(), name.to_string()));
 }
 
-/// A cross that puts something away, said in `what`; `tip` may name its key too. Returns whether it was pressed.
+/// A cross that closes the thing named by `what`; `tip` may name its key too. Returns whether it was pressed.
 pub fn cross(ui: &mut egui::Ui, what: &str, tip: &str) -> bool {
     let button = egui::Button::new(egui::RichText::new(CROSS).size(12.0).color(QUIET)).frame(false);
     let button = ui.add(button).on_hover_text(tip);
@@ -296,7 +296,7 @@ mod tests {
     use bevy_egui::egui::{self, Color32, FontId};
     use memory_city_testing::{root, rust_files};
 
-    /// What lies over text lets none of it through: windows, menus, tooltips.
+    /// Parts over text are opaque: windows, menus, tooltips.
     #[test]
     fn what_lies_over_text_is_solid() {
         assert_eq!((SOLID.a(), super::frame().fill), (255, SOLID));
@@ -309,7 +309,7 @@ mod tests {
         }
     }
 
-    /// A name is as long as there is room: no wider, and no shorter than it need be. Its end stays: of a path that is what it is about.
+    /// A name takes all the room there is: no more, and no less than it needs. Its end stays, which is the important part of a path.
     #[test]
     fn texts_take_the_room_there_is() {
         let ctx = egui::Context::default();
@@ -336,7 +336,7 @@ mod tests {
         });
     }
 
-    /// What the fonts do not have is drawn as an empty box.
+    /// A character that the fonts lack would be drawn as an empty box.
     #[test]
     fn every_character_that_panels_show_is_in_the_fonts() {
         let ctx = egui::Context::default();
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(half.to_array(), [128, 128, 128, 128]);
     }
 
-    /// Whatever shows the path of a group words it; what is copied is the path itself.
+    /// Every place that shows the path of a group puts it into words; the copied text is the path itself.
     #[test]
     fn paths_are_worded_wherever_they_are_shown() {
         let sources = memory_city_testing::rust_files(&memory_city_testing::root().join("src/viewer"));

@@ -1,4 +1,4 @@
-//! When it was, below charts over time: the points in time that there is room for, in the words that tell them apart.
+//! Tick labels below charts over time: as many points in time as there is room for, in words that tell them apart.
 
 use super::theme;
 use bevy_egui::egui::{Align2, Color32, FontId, Painter, Pos2};
@@ -9,8 +9,8 @@ const LETTERS: usize = 22;
 /// Room between two of them.
 const GAP: f32 = 14.0;
 
-/// Writes the points in time from `seen.0` to `seen.1` at what `x` says, upon `bottom`: the first, the last, and of the others at
-/// equal distances as many as there is room for.
+/// Paints labels of the points in time from `seen.0` to `seen.1`, at the positions given by `x`, upon `bottom`. The first and the last
+/// are labelled, and as many in between, at equal distances, as there is room for.
 pub fn paint(
     painter: &Painter,
     points: &[TimePoint],
@@ -44,7 +44,7 @@ pub fn paint(
     }
 }
 
-/// At most `most` of some points at equal distances, both ends among them.
+/// At most `most` points at equal distances, both ends among them.
 fn chosen(first: usize, last: usize, most: usize) -> Vec<usize> {
     let length = last - first;
     let steps = length.min(most.max(2) - 1).max(1);
@@ -55,8 +55,7 @@ fn chosen(first: usize, last: usize, most: usize) -> Vec<usize> {
     times
 }
 
-/// Names without what all of them begin and end with: `run-01.hprof.gz` and `run-16.hprof.gz` are `01` and `16`. Numbers are not
-/// taken apart.
+/// Names without their common beginning and end: `run-01.hprof.gz` and `run-16.hprof.gz` are `01` and `16`. Numbers are not taken apart.
 fn apart(names: &[&str]) -> Vec<String> {
     let whole = || names.iter().map(|name| theme::shortened(name, LETTERS)).collect();
     let Some((one, others)) = names.split_first().filter(|(_, others)| !others.is_empty()) else { return whole() };

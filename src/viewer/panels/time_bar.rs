@@ -21,7 +21,7 @@ use memory_city_formats::event::GcKind;
 /// Height of the bar with its frame.
 pub const HEIGHT: f32 = 96.0;
 
-/// Values of the axis stand so far apart at least, points.
+/// Least distance of values on the axis, points.
 const VALUES_APART: f32 = 11.0;
 /// Room for the values of the axis, points.
 const GUTTER: f32 = 58.0;
@@ -36,7 +36,7 @@ const FASTEST: f32 = 50.0;
 /// The heap over time, and its largest value: computed once for a document and metric.
 type Heap = (Vec<u64>, u64);
 
-/// What the bar reads and writes.
+/// Resources that the bar reads and writes.
 struct TimeTools<'a> {
     open: &'a OpenDocument,
     heap: &'a Heap,
@@ -167,7 +167,7 @@ fn buttons(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     });
 }
 
-/// How fast play is that shows each state for so many seconds, as the slider has it.
+/// Speed of play as the slider has it, for this time of each state, seconds.
 fn speed_of(interval: f32) -> f32 {
     (NORMAL / interval.max(1e-3)).clamp(SLOWEST, FASTEST)
 }
@@ -187,20 +187,20 @@ fn caption(point: &TimePoint) -> String {
     }
 }
 
-/// Whether a collection ends at a point in time, once for each, and whether it is a full one. A pause of a collector that works beside the
-/// program is not, whatever that collects.
+/// Whether a collection ends at a point in time, once for each, and whether it is a full one. A pause of a concurrent collector is not,
+/// whatever it collects.
 fn mark_at(points: &[TimePoint], time: usize) -> Option<bool> {
     let gc = points[time].gc.as_ref().filter(|gc| gc.end && !is_repeated(points, time))?;
     Some(gc.kind == GcKind::Major && !gc.one_pause)
 }
 
-/// What the scale of the bar goes up to. Counts between the points in time have garbage, and may be many times the heap: its curve is
-/// not to lie on the floor for their sake, so they stand at the top where they are beyond half as much again.
+/// The top of the bar's scale. Counts between the points in time include garbage, and may be many times the heap. Beyond one and a half
+/// times the heap they are cut at the top, so that its curve does not lie on the floor.
 fn scale_of(heap: u64, counted: u64) -> u64 {
     heap.max(counted.min(heap.saturating_add(heap / 2)))
 }
 
-/// A value of an axis, which has little room: of counts the unit is said above.
+/// A value of an axis, which has little room: the unit of counts is in the heading.
 fn axis_text(timeline: &Timeline, value: u64, metric: Metric) -> String {
     let of_bytes = !matches!(timeline.metric_info(metric).unit, Unit::Objects | Unit::Count);
     let scales = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
@@ -253,8 +253,8 @@ fn far_apart(places: impl Iterator<Item = f64>, distance: f64) -> impl Iterator<
     })
 }
 
-/// How many times larger the curve of a group is drawn beside that of the heap: 1, 2, 5, 10, 20 and so on, so that it fills a
-/// part of the room and never leaves it.
+/// Magnification of a group's curve beside that of the heap: 1, 2, 5, 10, 20 and so on. The curve fills a part of the room and never
+/// leaves it.
 fn magnification(peak: u64, most: u64) -> u64 {
     let room = most / peak.max(1);
     let mut best = 1;
@@ -271,7 +271,7 @@ fn magnification(peak: u64, most: u64) -> u64 {
     }
 }
 
-/// The heap over time. The marked part is what no root reaches.
+/// The heap over time. The marked part is unreachable from any root.
 fn chart(ui: &mut egui::Ui, tools: &mut TimeTools<'_>) {
     let timeline = &tools.open.timeline;
     let times = timeline.times();

@@ -1,11 +1,11 @@
-//! The tooltip of whatever the mouse points at: path from the root, objects, bytes, growth.
+//! The tooltip of the group under the mouse: path from the root, objects, bytes, growth.
 
 use super::numbers::{amounts, number, signed};
 use super::theme;
 use crate::viewer::action::Action;
+use crate::viewer::city::City;
 use crate::viewer::keys;
 use crate::viewer::selection::Target;
-use crate::viewer::views::City;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::tabular::{count_text, objects_text};
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
@@ -22,7 +22,7 @@ pub fn show(ctx: &egui::Context, city: &City, time: usize, target: Target, point
     });
 }
 
-/// Shows what the number beside the name of a district means.
+/// Shows the meaning of the number beside the name of a district.
 pub fn unnamed(ctx: &egui::Context, timeline: &Timeline, district: NodeId, rest: u64, pointer: egui::Pos2) {
     beside(ctx, pointer, |ui| {
         let buildings = if rest == 1 { "building" } else { "buildings" };
@@ -33,8 +33,8 @@ pub fn unnamed(ctx: &egui::Context, timeline: &Timeline, district: NodeId, rest:
     });
 }
 
-/// Shows what a reference is: from whom to whom, and how many objects take part at both ends. It stands before nothing that is in `clear`,
-/// if it can.
+/// Shows a reference: from which group to which, and how many objects take part at both ends. It keeps clear of everything in `clear`, if
+/// it can.
 pub fn reference(
     ctx: &egui::Context,
     city: &City,
@@ -145,7 +145,7 @@ pub fn node(ui: &mut egui::Ui, timeline: &Timeline, time: usize, node: NodeId) {
     }
 }
 
-/// What is known of a building beside its group: what became of it since the base, how much of its plot it fills.
+/// Facts about a building beside its group: its change since the base, and the filled share of its plot.
 fn on_plot(ui: &mut egui::Ui, city: &City, time: usize, id: NodeId) {
     let Some(plot) = city.plan.plot_of(id).filter(|&plot| city.target_of_plot(plot) == Target::Node(id)) else {
         return;
@@ -163,11 +163,14 @@ fn on_plot(ui: &mut egui::Ui, city: &City, time: usize, id: NodeId) {
         };
         let label = timeline.points().get(base).map_or("", |point| point.label.as_str());
         let amount = signed(timeline, difference, metric);
-        ui.label(RichText::new(format!("{word} {}/{} {label}: {amount}", base + 1, timeline.times())).color(colour));
+        ui.label(RichText::new(format!("{word} {} of {} {label}: {amount}", base + 1, timeline.times())).color(colour));
     }
     if timeline.times() > 1 && most > 0 {
         let share = now as f64 * 100.0 / most as f64;
-        let text = format!("{share:.0} % of its plot, which is for {}", number(timeline, most, metric));
+        let text = match now == most {
+            true => "at its largest now".to_owned(),
+            false => format!("{share:.0} % of its largest, {}", number(timeline, most, metric)),
+        };
         ui.label(RichText::new(text).color(theme::QUIET));
     }
     if city.appearance.is_capped(&city.plan, timeline, plot, time) {

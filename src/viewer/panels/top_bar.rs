@@ -1,4 +1,4 @@
-//! The bar at the top: what is open, how much it is, what to know about it, and what else can be opened or shown.
+//! The bar at the top: the open input, its size, its warnings, and other things to open or show.
 
 use super::numbers::amounts;
 use super::theme;
@@ -9,9 +9,10 @@ use crate::viewer::comparison::OpenComparison;
 use crate::viewer::dock::Dock;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::live::Listening;
-use crate::viewer::views::Views;
+use crate::viewer::view::Views;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
+use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::NodeId;
 
 /// Height with its frame.
@@ -88,9 +89,10 @@ pub(in crate::viewer) fn draw(
 
 fn menu(ui: &mut egui::Ui, dock: &mut Dock, views: &Views) {
     for view in views.iter() {
-        let mut shown = dock.shows(view.id);
-        if ui.checkbox(&mut shown, view.title).on_hover_text(view.help).clicked() {
-            if shown { dock.open(view, views) } else { dock.close(view.id) }
+        let about = view.about();
+        let mut shown = dock.shows(about.id);
+        if ui.checkbox(&mut shown, about.title).on_hover_text(about.help).clicked() {
+            if shown { dock.open(view, views) } else { dock.close(about.id) }
         }
     }
     ui.separator();
@@ -99,6 +101,9 @@ fn menu(ui: &mut egui::Ui, dock: &mut Dock, views: &Views) {
         ui.close();
     }
 }
+
+/// Characters of the banner.
+const UNJUDGED: usize = 110;
 
 fn warnings(ui: &mut egui::Ui, open: &OpenDocument) {
     let (skipped, warnings): (Vec<_>, Vec<_>) = open.warnings.iter().partition(|warning| warning.skips_file());
@@ -109,6 +114,13 @@ fn warnings(ui: &mut egui::Ui, open: &OpenDocument) {
                 ui.label(theme::shortened(&warning.to_string(), 400));
             }
         });
+    }
+    // What keeps anybody from judging it is no matter of a hover.
+    let reasons = analyses::unjudged(&open.warnings);
+    if let Some(first) = reasons.first() {
+        let banner = RichText::new(format!("⚠ {}", theme::shortened(first, UNJUDGED))).color(theme::ERROR).strong();
+        ui.label(banner)
+            .on_hover_ui(|ui| reasons.iter().for_each(|reason| _ = ui.label(theme::shortened(reason, 600))));
     }
     let text = match warnings.len() {
         0 => return,

@@ -1,10 +1,10 @@
-//! The process that records: `memory-city attach`, started by the window and ended with it.
+//! The recording process: `memory-city attach`, started by the window and ended with it.
 //!
-//! It ends when its standard input does: when the window says so, is closed, or is killed. Then it leaves the program as it was and
+//! It ends when its standard input ends: when the window asks for it, is closed, or is killed. Then it leaves the program unchanged and
 //! finishes the trace, in its own time.
 
 use crate::jvm::list::RunningJvm;
-use crate::jvm::seen::recorded_into;
+use crate::jvm::namespaces::recorded_into;
 use crate::viewer::job::Job;
 use crate::viewer::live::WindowWaker;
 use memory_city_agent::folder::AgentStatus;
@@ -17,14 +17,14 @@ use std::time::Duration;
 
 /// How often its state is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// So many looks from one state that is shown to the next.
+/// Number of looks from one shown state to the next.
 const LOOKS: u32 = 10;
-/// Lines of what it says that are kept.
+/// Most kept lines of its messages.
 const MOST_LINES: usize = 100;
-/// What precedes what it tells people.
+/// Prefix of its messages for people.
 const PREFIX: &str = "memory-city: ";
 
-/// Where the window listens for it: an address, and the token that is asked for there.
+/// Address at which the window listens for it, with the token.
 pub(in crate::viewer) struct LivePlace {
     pub address: String,
     pub token: Option<String>,
@@ -42,7 +42,7 @@ pub(in crate::viewer) struct RecorderChild {
 }
 
 impl RecorderChild {
-    /// Begins to record `jvm` into `folder`. What becomes of it is known later.
+    /// Begins to record `jvm` into `folder`. The result is known later.
     ///
     /// # Errors
     /// When the system has no pipe left.
@@ -99,17 +99,17 @@ impl RecorderChild {
         &self.name
     }
 
-    /// Where the trace is.
+    /// Folder of the trace.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// How it goes, as of a second ago; `None` before it has begun.
+    /// Its state, as of a second ago; `None` before it has begun.
     pub fn status(&self) -> Option<AgentStatus> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How it ended, once it has: what was recorded, or why nothing was.
+    /// Its result, once it has ended: a summary, or the reason for its failure.
     pub fn outcome(&self) -> Option<Result<String, String>> {
         self.job.poll().map(|outcome| outcome.and_then(|ended| ended))
     }
@@ -154,7 +154,7 @@ fn follow(
     told(&listener.join().unwrap_or_default(), ended)
 }
 
-/// What was recorded, in the words of the process; or why nothing was, without the name of the program before it.
+/// Summary of the recording in the words of the process; or the reason for its failure, without the name of the program before it.
 fn told(lines: &[String], is_done: bool) -> Result<String, String> {
     if is_done {
         let summary = lines.iter().find(|line| line.starts_with("Recorded for "));

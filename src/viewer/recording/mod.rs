@@ -1,14 +1,14 @@
-//! Recording a program that runs, from the window: which JVMs there are, the one that is being recorded, how it goes.
+//! Recordings of running programs from the window: the list of JVMs, the recording that is going on, and its state.
 //!
-//! The recording itself is another process of this program, `attach`, as it would be on the command line ([`child`]): whatever happens
-//! to it or to the window, neither takes the other along. Its walks come back over the window's own live connection, and are a
-//! document like that of any other program. Nothing here waits: lists and states come from threads.
+//! Another process of this program records: `attach`, as on the command line ([`child`]). So neither takes the other along, whatever
+//! happens to it or to the window. Its walks come back over the window's own live connection, and are a document like that of any other
+//! program. Nothing here waits: lists and states come from threads.
 
 mod child;
 
 use super::action::Action;
-use super::app::{Awake, Stage};
 use super::document::Opened;
+use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::live::{Listening, WindowWaker};
 use super::notices::Notices;
@@ -29,7 +29,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 pub(super) struct WindowRecorder {
     /// The list, while it is shown.
     pub choosing: Option<JvmChoice>,
-    /// What is being recorded.
+    /// The recording that is going on.
     pub recording: Option<RecorderChild>,
     /// How the last one ended.
     pub ended: Option<EndedRecording>,
@@ -42,11 +42,11 @@ pub(super) struct WindowRecorder {
 /// How a recording ended.
 #[derive(Clone, Debug)]
 pub(super) struct EndedRecording {
-    /// What was recorded.
+    /// Name of the program.
     pub name: String,
     /// Its trace, where there is one.
     pub folder: PathBuf,
-    /// What was recorded in a sentence, or why nothing could be.
+    /// Summary of the recording in a sentence, or the reason for its failure.
     pub text: Result<String, String>,
 }
 
@@ -55,13 +55,13 @@ pub(super) struct JvmChoice {
     found: Arc<Mutex<Option<Vec<RunningJvm>>>>,
     /// Makes the list anew until this is dropped.
     _looking: Job<()>,
-    /// What was typed: a part of a name, or a process.
+    /// Typed text: a part of a name, or a process.
     pub text: String,
     /// The process that is chosen.
     pub chosen: Option<u32>,
-    /// Where its trace goes.
+    /// Folder of the trace.
     pub folder: String,
-    /// Which process the name of the folder is made for.
+    /// The process that the name of the folder was made for.
     pub named_for: Option<u32>,
     /// Whether it has just been opened.
     pub fresh: bool,
@@ -97,14 +97,14 @@ impl JvmChoice {
         }
     }
 
-    /// The JVMs that fit what was typed; `None` until they have been looked for. A number that none of them has is one as well:
-    /// whether it can be recorded is seen when it is tried.
+    /// The JVMs that fit the typed text; `None` until they have been looked for. A process number that none of them has is added as one:
+    /// trying it shows whether it can be recorded.
     pub fn jvms(&self) -> Option<Vec<RunningJvm>> {
         let all = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         Some(fitting(all, &self.text))
     }
 
-    /// Says in the trail what is listed and chosen, when that has changed.
+    /// Logs the listed and the chosen JVM in the trail, when that has changed.
     pub fn tell(&mut self, listed: usize) {
         let now = Some((listed, self.chosen));
         if self.told != now {
@@ -148,7 +148,7 @@ fn proposed_folder() -> PathBuf {
         folder.parent().is_some() && std::fs::metadata(folder).is_ok_and(|meta| !meta.permissions().readonly())
     };
     let here = std::env::current_dir().ok().filter(writable);
-    here.or_else(dirs::home_dir).unwrap_or_else(std::env::temp_dir).join(folder_name(&short_name("")))
+    here.or_else(dirs::home_dir).unwrap_or_default().join(folder_name(&short_name("")))
 }
 
 /// Opens and closes the list, begins and ends recordings, and takes note of how they go.

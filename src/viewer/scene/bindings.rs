@@ -1,4 +1,4 @@
-//! What all pipelines of the scene share: the view's uniform, and how instance records lie in vertex buffers.
+//! Bindings that all pipelines of the scene share: the view's uniform, and the layout of instance records in vertex buffers.
 
 use super::records::{BoxRecord, ViewRecord};
 use memory_city_views::city::PlotState;
@@ -55,7 +55,7 @@ pub(super) fn instances(
     wgpu::VertexBufferLayout { array_stride: stride as u64, step_mode: wgpu::VertexStepMode::Instance, attributes }
 }
 
-/// The same, and what stands over the plots (`shaders/signs.wgsl`).
+/// The same, with the marks over the plots (`shaders/signs.wgsl`).
 pub(super) fn sign_buffers() -> [wgpu::VertexBufferLayout<'static>; 4] {
     const OVER: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![5 => Unorm16x4];
     let [boxes, before, after] = box_buffers();

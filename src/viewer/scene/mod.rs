@@ -1,10 +1,10 @@
-//! The picture: takes [`SceneInput`] from the main world to the GPU and draws it for every city camera.
+//! The rendered city: takes [`SceneInput`] from the main world to the GPU and draws it for every city camera.
 //!
 //! Each camera of ours runs the [`CityGraph`] schedule: the scene in one pass, the panels on top, the result
 //! to the window or image. The renderer itself ([`renderer`]) is plain wgpu; this module is its Bevy side.
 //!
-//! Uploads follow change: the layout when it is new, eight bytes a box when a time step starts (those that are others alone, where they are
-//! few), the camera record each frame.
+//! Uploads follow change: the whole layout when it is new, eight bytes a box when a time step starts, the camera record each frame. A
+//! step that changes few boxes uploads only these.
 
 mod bindings;
 pub mod numbers;
@@ -41,18 +41,18 @@ use std::sync::Arc;
 use still::{StillCity, StillFrame};
 use stretch::{Smaller, Stretcher};
 
-/// What runs for a camera that shows the city.
+/// The render schedule of a camera that shows the city.
 #[derive(ScheduleLabel, Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct CityGraph;
 
-/// A set of records with an identity, so that the GPU side knows what it already holds.
+/// Records with a version, so that the GPU side knows whether it holds them.
 #[derive(Clone, Debug)]
 pub struct Versioned<T> {
     /// The records.
     pub records: Arc<Vec<T>>,
     /// Differs for different content; 0 is the empty set.
     pub version: u64,
-    /// What they differ in from others that were before, where that is little.
+    /// Differences from an earlier version, if they are few.
     pub since: Option<Since>,
 }
 
@@ -63,21 +63,21 @@ impl<T> Default for Versioned<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Records under a version nobody had before.
+    /// Records under a new version.
     pub fn new(records: Vec<T>) -> Self {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Versioned { records: Arc::new(records), version: NEXT.fetch_add(1, Ordering::Relaxed), since: None }
     }
 
-    /// The same, of as many records that were before: `boxes` are others now. That is kept where they are few.
+    /// A new version of as many records as before, in which `boxes` differ. The differences are kept if they are few.
     pub fn changed(records: Vec<T>, before: &Versioned<T>, boxes: Vec<u32>) -> Self {
         let few = records.len() == before.records.len() && boxes.len().saturating_mul(FEW) <= records.len();
         let since = few.then(|| Since { version: before.version, boxes: boxes.into() });
         Versioned { since, ..Versioned::new(records) }
     }
 
-    /// What is said of them once the GPU has them.
+    /// The version of these records, as noted once the GPU has them.
     fn held(&self) -> Held {
         Held { version: self.version, since: self.since.clone() }
     }
@@ -88,7 +88,7 @@ impl<T> Versioned<T> {
 pub struct SceneInput {
     /// Boxes in drawing order: opaque ones first.
     pub boxes: Versioned<BoxRecord>,
-    /// Those of them that have another paint; each once.
+    /// Boxes with another paint; each once.
     pub painted: Versioned<PaintedBox>,
     /// States at the start of the animated step.
     pub before: Versioned<PlotState>,
@@ -96,40 +96,40 @@ pub struct SceneInput {
     pub after: Versioned<PlotState>,
     /// Cones of the selected building.
     pub cones: Versioned<ConeRecord>,
-    /// What stands over the boxes at the shown time: ghosts and signs.
+    /// Marks over the boxes at the shown time: ghosts and signs.
     pub over: Versioned<PlotState>,
-    /// Other times beside each other, instead of the shown one: where in the window, and their states.
+    /// Times beside each other, instead of the shown one: their places in the window, and their states.
     pub cells: Vec<SceneCell>,
-    /// Where in the window it is drawn, as shares of it: left, top, width, height. All of it when `None`.
+    /// Its rectangle in the window, as shares: left, top, width, height. The whole window when `None`.
     pub viewport: Option<[f32; 4]>,
     /// Camera, animation, colours.
     pub view: Option<ViewRecord>,
-    /// What is drawn.
+    /// The drawn boxes.
     pub plan: Arc<DrawPlan>,
-    /// Side of the picture as a share of what it could be: below 1 it is drawn smaller and stretched, where there is one sample
-    /// a pixel. 0 counts as 1.
+    /// Side of the picture as a share of its full size: below 1 it is drawn smaller and stretched, if there is one sample a pixel. 0
+    /// counts as 1.
     pub sharpness: f32,
-    /// Nobody will see this frame: nothing is uploaded or drawn.
+    /// The window is hidden: nothing is uploaded or drawn.
     pub unseen: bool,
-    /// Nothing is kept of the picture of the frame before, whatever has changed since.
+    /// Draws everything anew, without reusing the picture of the frame before.
     pub whole: bool,
 }
 
 /// The scene at one of several times.
 #[derive(Clone, Default)]
 pub struct SceneCell {
-    /// Where in the window: left, top, width, height, as shares of it.
+    /// Rectangle in the window, as shares: left, top, width, height.
     pub viewport: [f32; 4],
     /// The states of the boxes.
     pub states: Versioned<PlotState>,
-    /// What stands over the boxes: ghosts and signs.
+    /// Marks over the boxes: ghosts and signs.
     pub over: Versioned<PlotState>,
     /// Whether the cones belong to this time.
     pub cones: bool,
 }
 
 impl SceneInput {
-    /// Where a part of a target of this size is: corner, width and height, pixels.
+    /// A part of a target of this size: corner, width and height, pixels.
     fn place(viewport: Option<[f32; 4]>, width: u32, height: u32) -> [u32; 4] {
         let Some([left, top, wide, high]) = viewport else { return [0, 0, width, height] };
         let edge = |share: f32, of: u32| (share * of as f32).round().clamp(0.0, of as f32) as u32;
@@ -149,7 +149,7 @@ impl SceneInput {
         true
     }
 
-    /// Where in the window the city is, be it one or several beside each other: as [`SceneInput::viewport`].
+    /// Rectangle of the city in the window, or of several beside each other: as [`SceneInput::viewport`].
     fn picture(&self) -> Option<[f32; 4]> {
         let mut all = self.cells.iter().map(|cell| cell.viewport);
         let Some(first) = all.next() else { return self.viewport };
@@ -159,8 +159,7 @@ impl SceneInput {
         Some([left, top, right - left, bottom - top])
     }
 
-    /// Whether what is drawn covers all of [`SceneInput::picture`] in a target of this size: where several are beside each other, one may
-    /// be missing in the last row.
+    /// Whether the drawn cities cover all of [`SceneInput::picture`] in a target of this size: the last row of several may have gaps.
     fn covers_picture(&self, width: u32, height: u32) -> bool {
         let pixels = |viewport| {
             let [_, _, wide, high] = SceneInput::place(viewport, width, height);
@@ -178,8 +177,8 @@ impl SceneInput {
         Some((less(width), less(height))).filter(|&(w, h)| wanted && w > 0 && h > 0)
     }
 
-    /// How many pixels wide and high a city is drawn in a target of this size, or in the smaller picture; several beside each other are all as
-    /// large as the first, but for a pixel.
+    /// Width and height of a drawn city, pixels, in a target of this size or in the smaller picture. Several beside each other all have
+    /// the size of the first, to within a pixel.
     fn pixels(&self, width: u32, height: u32, smaller: Option<(u32, u32)>) -> (u32, u32) {
         let viewport = self.cells.first().map(|cell| cell.viewport).or(self.viewport);
         let [_, _, wide, high] = SceneInput::place(viewport, width, height);
@@ -189,8 +188,8 @@ impl SceneInput {
         (less(smaller.0, wide, all_wide), less(smaller.1, high, all_high))
     }
 
-    /// Draws the city, or several beside each other, into a pass over a target of this size; `within` is what of the window the target
-    /// shows.
+    /// Draws the city, or several beside each other, into a pass over a target of this size; `within` is the part of the window that the
+    /// target shows.
     fn draw(
         &self,
         renderer: &Renderer,
@@ -270,7 +269,7 @@ pub fn city_camera(samples: Msaa) -> impl Bundle {
     )
 }
 
-/// The renderer and what its buffers hold, by version.
+/// The renderer, and the versions in its buffers.
 #[derive(Resource, Default)]
 struct GpuScene {
     renderer: Option<(Renderer, wgpu::TextureFormat, u32)>,

@@ -1,5 +1,5 @@
-//! Which box is drawn at each pixel: the scene with numbers for colours. The test that holds picking and drawing together
-//! compares them pixel by pixel, and golden pictures are compared by it.
+//! The number of the box drawn at each pixel: the scene with numbers for colours. A test compares it with picking, pixel by pixel, and
+//! golden pictures are compared by it.
 
 use super::SceneInput;
 use super::bindings::{Bindings, box_buffers};
@@ -7,8 +7,8 @@ use super::renderer::BoxTriangles;
 use super::shaders::Shaders;
 use wgpu::util::DeviceExt as _;
 
-/// The number of the nearest box at each pixel, row by row from the top; `None` where there is only sky or ground. See-through
-/// boxes count as any other. One sample a pixel, at its centre. Waits for the GPU.
+/// The number of the nearest box at each pixel, row by row from the top; `None` for sky or ground. See-through boxes count as any other.
+/// One sample a pixel, at its centre. Waits for the GPU.
 pub fn box_numbers(
     device: &wgpu::Device,
     queue: &wgpu::Queue,

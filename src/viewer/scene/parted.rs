@@ -1,4 +1,4 @@
-//! Which boxes of a run need which shaders. Draws nothing.
+//! Division of a run of boxes by the shaders that they need. Draws nothing.
 
 use std::ops::Range;
 

@@ -1,25 +1,25 @@
-//! A step in which little changes sends little: the places of the states that are others now, and what they are. The GPU puts them among
-//! those it holds.
+//! Partial uploads: a step that changes few states sends only the changed ones and their places. The GPU writes them among those it
+//! holds.
 //!
-//! What is no part of this: whether so few have changed, which whoever makes states says ([`Since`]).
+//! May not: judge whether the changes are few. The maker of the states says so ([`Since`]).
 
 use super::shaders;
 use memory_city_views::city::PlotState;
 use std::sync::Arc;
 
-/// What some records differ in from others, which were before.
+/// Differences of some records from an earlier version.
 #[derive(Clone, Debug)]
 pub struct Since {
     /// The version of those before.
     pub version: u64,
-    /// Which are others now; each once.
+    /// The changed boxes; each once.
     pub boxes: Arc<[u32]>,
 }
 
-/// So many boxes for each that is another are few changes: they are told.
+/// Changes are few, and are passed on, when there is at most one in so many boxes.
 pub const FEW: usize = 16;
-/// And so many are enough for them to be sent alone: to a card behind a bus; to a processor, for which all lie side by side and one takes as
-/// long as thirty of those.
+/// Changes are sent alone to a graphics card when there is at most one in so many boxes: a bus lies between. A processor draws from the
+/// memory that holds them, and one change costs as much as thirty in a row.
 const FEW_ENOUGH: usize = 8;
 const FEW_FOR_A_PROCESSOR: usize = 32;
 
@@ -31,8 +31,8 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Which records are others in `new`, where these are held; `None` where nobody knows. `between` are those of a step from the one to the
-    /// other, where there is one.
+    /// The records that differ in `new`, if these are held; `None` if that is unknown. `between` are the states of a step from the one to
+    /// the other, if there is one.
     pub fn changed(&self, new: &Held, between: Option<&Held>) -> Option<Vec<u32>> {
         match between.filter(|between| ![self.version, new.version].contains(&between.version)) {
             None => self.beside(new).map(<[u32]>::to_vec),
@@ -43,7 +43,7 @@ impl Held {
         }
     }
 
-    /// Those in which two differ of which one was made of the other.
+    /// The records in which two versions differ, one made of the other.
     fn beside<'a>(&'a self, other: &'a Held) -> Option<&'a [u32]> {
         [(other, self), (self, other)].into_iter().find_map(|(one, before)| {
             let since = one.since.as_ref().filter(|since| since.version == before.version)?;
@@ -52,11 +52,11 @@ impl Held {
     }
 }
 
-/// What sends a few states to the GPU.
+/// Sends a few states to the GPU.
 pub(super) struct Patcher {
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
-    /// So many states for each that is sent alone.
+    /// Changes are sent alone when there is at most one in so many states.
     few: usize,
     most_bytes: u64,
     most_at_once: u32,
@@ -66,7 +66,7 @@ pub(super) struct Patcher {
 const GROUP: u32 = 64;
 
 impl Patcher {
-    /// Where the GPU can compute.
+    /// `None` if the GPU cannot compute.
     pub fn new(device: &wgpu::Device) -> Option<Patcher> {
         let limits = device.limits();
         let can = limits.max_compute_workgroup_size_x >= GROUP
@@ -111,7 +111,7 @@ impl Patcher {
         Some(Patcher { pipeline, layout, few, most_bytes, most_at_once })
     }
 
-    /// Whether so many states of a column can be sent alone, and that is less.
+    /// Whether so many states of a column can be sent alone, at a lower cost.
     pub fn takes(&self, changed: usize, states: usize) -> bool {
         let few = changed.saturating_mul(self.few) <= states;
         let groups = (changed as u64).div_ceil(u64::from(GROUP));
@@ -207,7 +207,7 @@ mod tests {
         assert!(Versioned::changed(vec![PlotState::default(); 65], first, vec![64]).since.is_none());
     }
 
-    /// A GPU, if only in software, and what it holds after some states were sent.
+    /// The GPU, if only in software, holds the sent states among the ones before.
     #[test]
     fn the_gpu_holds_what_was_sent_among_what_it_had() {
         use wgpu::util::DeviceExt as _;

@@ -1,10 +1,10 @@
-//! All the ways in which the scene draws, compiled for one format of the target. Nothing here holds what is drawn.
+//! All render pipelines of the scene, compiled for one format of the target. They hold none of the drawn data.
 
 use super::bindings::{box_buffers, instances, sign_buffers};
 use super::records::ConeRecord;
 use super::shaders::Shaders;
 
-/// Format of the depth buffer. Without a stencil: it would double what is cleared, read and written.
+/// Format of the depth buffer. Without a stencil: it would double the cost of clearing, reading and writing.
 pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
 /// Corners of the cells of the ground: CELLS of `shaders/backdrop.wgsl` squared, two triangles each.
@@ -33,7 +33,7 @@ pub(super) struct BoxPipelines {
     pub glass: wgpu::RenderPipeline,
 }
 
-/// What is behind the city.
+/// Sky and ground behind the city.
 pub(super) struct Backdrop {
     /// Below it: nothing tells whether it is covered.
     floor: wgpu::RenderPipeline,
@@ -43,7 +43,7 @@ pub(super) struct Backdrop {
 }
 
 impl Backdrop {
-    /// Comes first: everything else is nearer. Where districts cover the floor it is left out.
+    /// Draws the backdrop, the farthest of all. Skipped if districts cover the floor.
     pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, covered: bool) {
         let parts = [(&self.floor, 6), (&self.sky, 12), (&self.ground, GROUND_VERTICES)];
         for (pipeline, vertices) in parts.into_iter().skip(usize::from(covered)) {

@@ -1,9 +1,9 @@
-//! The records the shaders read, byte for byte (see `shaders/`). Nothing here draws.
+//! The records that the shaders read, byte for byte (see `shaders/`). Nothing here draws.
 
 use bytemuck::{Pod, Zeroable};
 use memory_city_views::city::Gradient;
 
-/// What every shader knows: camera, animation, colours (`View` in `shaders/view.wgsl`).
+/// Values for every shader: camera, animation, colours (`View` in `shaders/view.wgsl`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub struct ViewRecord {
@@ -13,7 +13,7 @@ pub struct ViewRecord {
     pub world_from_clip: [[f32; 4]; 4],
     /// Eye position; w: world units of the full height of a state.
     pub eye: [f32; 4],
-    /// Step progress, shadow strength, half side of the city, what heights are multiplied by.
+    /// Step progress, shadow strength, half side of the city, factor of heights.
     pub scene: [f32; 4],
     /// Instance that was selected last, and the hovered one, [`NO_INSTANCE`] for none.
     pub marks: [u32; 4],
@@ -23,24 +23,24 @@ pub struct ViewRecord {
     pub selected: [f32; 4],
     /// Zenith, horizon, ground; linear RGB.
     pub backdrop: [[f32; 4]; 3],
-    /// Colours of what would stay and of what would be freed, linear RGB.
+    /// Colours of memory that would stay and of memory that would be freed, linear RGB.
     pub cut: [[f32; 4]; 2],
     /// Colour of outlines without walls, linear RGB.
     pub line: [f32; 4],
-    /// Width and height of a pixel in clip space, of which the picture is 2 wide and high; the renderer knows them.
+    /// Width and height of a pixel in clip space, whose range is 2 in both; set by the renderer.
     pub pixel: [f32; 4],
 }
 
 /// "No instance" in [`ViewRecord::marks`].
 pub const NO_INSTANCE: u32 = u32::MAX;
 
-/// What never changes about a box while the layout stands: 32 bytes.
+/// The constant part of a box, the same as long as the layout stays: 32 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct BoxRecord {
     /// Centre x, z and half sizes x, z of the reserved cell.
     pub cell: [f32; 4],
-    /// Y of the foot; height of a slab, 0 for what has its height from its state.
+    /// Y of the foot; height of a slab, 0 for boxes whose height is in their state.
     pub lift: [f32; 2],
     /// sRGB colour of slabs and plots (little-endian RGBA); kind, [`SELECTED`], [`CUT`], [`LIT`], [`PAINTED`]
     /// and [`share`].
@@ -64,18 +64,18 @@ pub mod kind {
     pub const SLAB: u32 = 1;
     /// A plot that stands for several pruned groups.
     pub const MORE: u32 = 2;
-    /// Many buildings that are each smaller than a pixel: `lift` has the mean side of their cells in place of a height, `paint`
-    /// the colour of the ground below them and their opacity, and the state is what `DetailTree::states` says.
+    /// Many buildings, each smaller than a pixel. `lift` is the mean side of their cells in place of a height, `paint` the colour of the
+    /// ground below them and their opacity. The state is that of `DetailTree::states`.
     pub const BLOCK: u32 = 3;
 }
 
-/// Beside the kind: one of several boxes that are selected. Where only one is, [`ViewRecord::marks`] names it.
+/// A flag beside the kind: one of several selected boxes. A single one is named by [`ViewRecord::marks`].
 pub const SELECTED: u32 = 4;
 
-/// Beside the kind: it is shown what would be freed, and [`share`] says how much of this box.
+/// Beside the kind: its share of freed memory is shown, given by [`share`].
 pub const CUT: u32 = 8;
 
-/// Beside [`CUT`]: what is found keeps its colour, where what would be freed has another one.
+/// Beside [`CUT`]: for search results, which keep their colour, unlike freed memory.
 pub const LIT: u32 = 16;
 
 /// Beside the kind of a building: it has a colour of its own.
@@ -90,7 +90,7 @@ pub fn share(of: f32) -> u32 {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct ConeRecord {
-    /// One end: xyz and radius.
+    /// First end: xyz and radius.
     pub start: [f32; 4],
     /// The other end.
     pub end: [f32; 4],

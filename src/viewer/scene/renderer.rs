@@ -1,8 +1,8 @@
-//! Draws the scene with plain wgpu: a handful of instanced draws, however many buildings there are.
+//! The renderer of the scene in plain wgpu: a handful of instanced draws, however many buildings there are.
 //!
-//! Order within the one pass: the backdrop, solid boxes (opaque buildings, then districts), their shadows, cones, then the
-//! see-through buildings: once into the depth buffer alone, once in colour where they are the nearest. So what is seen does
-//! not depend on the order of the instances.
+//! Order within the one pass: the backdrop, solid boxes (opaque buildings, then districts), their shadows, cones, then the see-through
+//! buildings. These are drawn once into the depth buffer alone, and once in colour where they are the nearest. So the picture does not
+//! depend on the order of the instances.
 //!
 //! May not: know Bevy's ECS, timelines or input. It gets records and a target, and draws.
 
@@ -39,12 +39,12 @@ impl BoxTriangles {
 }
 const SHADOW_VERTICES: u32 = 12;
 
-/// What is drawn this frame, besides the buffers.
+/// Options of one frame, besides the buffers.
 #[derive(Clone, Debug, Default)]
 pub struct DrawPlan {
     /// Boxes that are opaque, near ones first.
     pub solid: Vec<Range<u32>>,
-    /// Districts, which are opaque: what stands on them hides most of them.
+    /// Districts, which are opaque: the buildings on them hide most of them.
     pub slabs: Vec<Range<u32>>,
     /// Buildings that are see-through, near ones first.
     pub clear: Vec<Range<u32>>,
@@ -52,7 +52,7 @@ pub struct DrawPlan {
     pub blocks: Vec<Range<u32>>,
     /// Some boxes have colours or flags of their own ([`BoxRecord::paint`]): all are drawn with the shaders that look for these.
     pub marked: bool,
-    /// Boxes `0..boxes` are districts and plots; what comes after them are blocks.
+    /// Boxes `0..boxes` are districts and plots; the rest are blocks.
     pub boxes: u32,
     /// Opacity of the see-through boxes; at 0 only their outlines are drawn.
     pub opacity: f32,
@@ -73,7 +73,7 @@ pub struct Renderer {
     view_group: wgpu::BindGroup,
     pipelines: Pipelines,
     triangles: BoxTriangles,
-    /// Where the GPU can put a few states among many.
+    /// Writes a few states among many, if the GPU can.
     patcher: Option<Patcher>,
     boxes: GpuColumn,
     before: GpuColumn,
@@ -94,7 +94,7 @@ struct GpuColumn {
     label: &'static str,
     buffer: Option<wgpu::Buffer>,
     count: u32,
-    /// Besides what every column is for.
+    /// Usage beyond that of every column.
     usage: wgpu::BufferUsages,
 }
 
@@ -103,7 +103,7 @@ impl GpuColumn {
         GpuColumn { label, buffer: None, count: 0, usage: wgpu::BufferUsages::empty() }
     }
 
-    /// One of which single states may be written.
+    /// A buffer whose single states may be written.
     fn of_states(label: &'static str, patcher: Option<&Patcher>) -> Self {
         let usage = patcher.map_or(wgpu::BufferUsages::empty(), |_| wgpu::BufferUsages::STORAGE);
         GpuColumn { usage, ..GpuColumn::new(label) }
@@ -167,7 +167,7 @@ impl Renderer {
         }
     }
 
-    /// Camera, animation and colours of the next frame, which is drawn with so many pixels; `None` where there are several sizes.
+    /// Uploads camera, animation and colours of the next frame. `pixels` is its size; `None` if there are several sizes.
     pub fn write_view(&mut self, queue: &wgpu::Queue, view: &ViewRecord, pixels: Option<(u32, u32)>) {
         let step = |side: u32| 2.0 / side.max(1) as f32;
         let pixel = pixels.map_or([0.0; 4], |(width, height)| [step(width), step(height), 0.0, 0.0]);
@@ -194,7 +194,7 @@ impl Renderer {
         self.before.write(device, queue, states);
     }
 
-    /// The states the step leads to; where it is known, which of them are others than in the column they go to.
+    /// Uploads the states that the step leads to; the changed ones alone, if they are known.
     pub fn write_after(
         &mut self,
         device: &wgpu::Device,
@@ -205,7 +205,7 @@ impl Renderer {
         self.after.write_states((device, queue), states, self.patcher.as_ref().zip(changed));
     }
 
-    /// Whether the step starts from the states that it leads to: what was written of those before it is not drawn.
+    /// Sets whether the step starts from the states that it leads to: those before it are not drawn then.
     pub fn set_stands(&mut self, stands: bool) {
         self.stands = stands;
     }
@@ -220,7 +220,7 @@ impl Renderer {
         self.cones.write(device, queue, cones);
     }
 
-    /// What stands over the plots: ghosts and signs; nothing where there is none.
+    /// Uploads the marks over the plots: ghosts and signs; empty for none.
     pub fn write_over(
         &mut self,
         device: &wgpu::Device,
@@ -243,12 +243,12 @@ impl Renderer {
         self.cells[cell][0].write(device, queue, states);
     }
 
-    /// What stands over the plots at one of these.
+    /// Uploads the marks over the plots of one cell.
     pub fn write_cell_over(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, cell: usize, over: &[PlotState]) {
         self.cells[cell][1].write(device, queue, over);
     }
 
-    /// Draws the boxes at one of several times, as [`Renderer::draw`]; of what belongs to the shown time the cones, if that is this one.
+    /// Draws the boxes at one of several times, as [`Renderer::draw`]. Cones are drawn only if this is the shown time.
     pub fn draw_cell(&self, pass: &mut wgpu::RenderPass<'_>, plan: &DrawPlan, cell: usize, cones: bool) {
         if let Some([states, over]) = self.cells.get(cell) {
             let between = |pass: &mut wgpu::RenderPass<'_>| {

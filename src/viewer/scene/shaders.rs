@@ -4,16 +4,16 @@
 
 use naga_oil::compose::{ComposableModuleDescriptor, Composer, NagaModuleDescriptor, ShaderDefValue};
 
-/// What shaders import.
+/// Files that shaders import.
 const SHARED: [(&str, &str); 2] = [
     ("view.wgsl", include_str!("../../../shaders/view.wgsl")),
     ("standing.wgsl", include_str!("../../../shaders/standing.wgsl")),
 ];
 
-/// What pipelines are made of.
+/// The compiled modules of all pipelines.
 pub(super) struct Shaders {
     pub boxes: wgpu::ShaderModule,
-    /// The same for buildings without anything special about them: much less to compute for each vertex and pixel.
+    /// The same for ordinary buildings, without marks: much less to compute for each vertex and pixel.
     pub plain_boxes: wgpu::ShaderModule,
     pub shadows: wgpu::ShaderModule,
     pub cones: wgpu::ShaderModule,
@@ -46,7 +46,7 @@ impl Shaders {
     }
 }
 
-/// What stretches a smaller picture.
+/// The shader that stretches a smaller picture.
 pub(super) fn stretch(device: &wgpu::Device) -> wgpu::ShaderModule {
     device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("stretch.wgsl"),
@@ -54,7 +54,7 @@ pub(super) fn stretch(device: &wgpu::Device) -> wgpu::ShaderModule {
     })
 }
 
-/// What puts a few states among many.
+/// The shader that writes a few states among many.
 pub(super) fn patch(device: &wgpu::Device) -> wgpu::ShaderModule {
     device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("patch.wgsl"),
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use wgpu::naga::{Binding, BuiltIn, TypeInner};
 
-    /// What is drawn a second time where depths are equal lies where it lay the first time, whatever a card makes of either.
+    /// Boxes drawn a second time at equal depths have the same positions both times, however a card compiles the shaders.
     #[test]
     fn positions_of_what_is_drawn_twice_are_invariant() {
         let mut composer = composer();

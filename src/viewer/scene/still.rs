@@ -1,7 +1,7 @@
-//! A city that stands still is not drawn again: while only panels over it change, its last picture is copied.
+//! Reuse of the picture of a city that stands still: while only panels over it change, its last picture is copied.
 //!
-//! The second of two equal frames keeps its picture, all after it copy: a city that moves pays nothing for this. May not: know
-//! what makes pictures equal, beyond what the input says.
+//! The second of two equal frames keeps its picture, and all after it copy: a moving city pays nothing for this. May not: know what makes
+//! pictures equal, beyond the versions in the input.
 
 use super::SceneInput;
 use super::records::ViewRecord;
@@ -10,7 +10,7 @@ use super::repaint::WindowPart;
 use bevy::ecs::entity::Entity;
 use std::sync::Arc;
 
-/// What a picture was drawn from.
+/// Everything that a picture was drawn from.
 struct StillKey {
     view: Entity,
     size: (u32, u32),
@@ -18,7 +18,7 @@ struct StillKey {
     record: ViewRecord,
     plan: Arc<DrawPlan>,
     viewport: Option<[f32; 4]>,
-    /// Where which time is beside which, by the versions of its states and of what stands over them, and whether cones are in it.
+    /// The times beside each other: rectangle, versions of the states and of the marks over them, and whether there are cones.
     cells: Vec<([f32; 4], [u64; 2], bool)>,
 }
 
@@ -50,10 +50,10 @@ fn versions(input: &SceneInput) -> [u64; 6] {
     ]
 }
 
-/// What becomes of the picture of a frame.
+/// Use of a frame's picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum StillFrame {
-    /// It is drawn, and nobody asks for it again.
+    /// Drawn, and not needed again.
     #[default]
     Drawn,
     /// It is drawn and kept.
@@ -62,7 +62,7 @@ pub(super) enum StillFrame {
     Copied,
 }
 
-/// The last picture, and what the next frame does with it.
+/// The last picture, and its use in the next frame.
 #[derive(Default)]
 pub(super) struct StillCity {
     last: Option<StillKey>,
@@ -73,7 +73,7 @@ pub(super) struct StillCity {
 }
 
 impl StillCity {
-    /// Decides what the next frame does, whose target is so large and has one format for good.
+    /// Chooses between drawing and copying for the next frame, from the size and final format of its target.
     pub fn prepare(
         &mut self,
         device: &wgpu::Device,
@@ -113,17 +113,17 @@ impl StillCity {
         }
     }
 
-    /// There is no picture that may come again.
+    /// Forgets the kept picture.
     pub fn forget(&mut self) {
         *self = StillCity::default();
     }
 
-    /// What this frame does.
+    /// The use of this frame's picture.
     pub fn frame(&self) -> StillFrame {
         self.frame
     }
 
-    /// Copies parts of the picture between the target and what is kept, after the pass that draws or clears the target.
+    /// Copies parts of the picture between the target and the kept picture, after the pass that draws or clears the target.
     pub fn copy(&self, encoder: &mut wgpu::CommandEncoder, target: &wgpu::Texture, parts: &[WindowPart]) {
         let Some(kept) = self.kept.as_ref().filter(|kept| kept.size() == target.size()) else { return };
         for part in parts.iter().filter(|part| !part.is_empty()) {

@@ -1,4 +1,5 @@
-//! While the camera moves on a GPU that cannot keep up, the city is drawn smaller and stretched to its place: what that needs.
+//! Stretching of a smaller picture: while the camera moves on a GPU that cannot keep up, the city is drawn smaller and enlarged to its
+//! place.
 
 use super::pipelines::DEPTH_FORMAT;
 use super::shaders;
@@ -81,7 +82,7 @@ impl Stretcher {
         Stretcher { pipeline, sampler, layout }
     }
 
-    /// Where a smaller picture of this size goes.
+    /// The target for a smaller picture of this size.
     pub fn smaller(
         &self,
         device: &RenderDevice,

@@ -1,24 +1,25 @@
-//! View files: what a window shows, to be shown again exactly so. Which data, how grouped, the time, the camera, what is selected,
-//! looked for, marked and bookmarked, and the settings. `open` and `render` take one in place of data.
+//! View files: everything that a window shows, to be shown again in the same way. They hold the data's paths, the grouping, time, camera,
+//! selection, search, marks, bookmarks and settings. `open` and `render` take one in place of data.
 //!
-//! A view file names its data by path, beside itself where it lies there: it holds keys of groups, and no amounts.
+//! A view file names its data by path, relative if it lies beside it: it holds keys of groups, and no amounts.
 
-mod seen;
+mod data_facts;
 
 use super::bookmarks::{Bookmark, Bookmarks};
+use super::city::{CameraRig, CityPane};
 use super::clock::Clock;
 use super::comparison::{CompareWish, OpenComparison};
 use super::document::Document;
-use super::kept_settings;
+use super::root_paths::{RootPaths, SavedPaths};
+use super::saved_settings;
 use super::selection::{MarkNote, Marks, Selection, SharedFilter};
 use super::settings::{PartKey, Settings};
-use super::views::{CameraRig, CityPane};
-use super::ways::{KeptWays, Ways};
-use crate::saved_view::{self, FORMAT, VERSION};
+use crate::readers::{FileReaders, readers_compared};
+use crate::saved_view::{self, FORMAT, NamedView, VERSION, ViewNames};
 use bevy::prelude::*;
 use memory_city_analysis::group::{self, Grouping};
 use memory_city_heap::error::{Error, Result};
-use memory_city_heap::unfinished::write_whole;
+use memory_city_heap::unfinished::write_whole_for;
 use memory_city_views::city::camera::CameraPose;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,28 +28,27 @@ use std::io::Write as _;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-pub use seen::SeenData;
+pub use data_facts::SeenData;
 
 /// How many times there may be beside each other, as for `--multiples`.
 const MULTIPLES: RangeInclusive<usize> = 2..=64;
 /// How view files are called.
 pub const EXTENSION: &str = "mcview";
 
-/// What a window shows.
+/// Content of a window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ViewFile {
     format: String,
     version: u32,
-    /// What is opened.
+    /// Paths of the data.
     pub data: Vec<PathBuf>,
     /// Id of the grouping, or a list of classifiers.
     pub grouping: String,
-    /// Classifiers that somebody wrote and the grouping needs: texts by id.
+    /// People's own classifiers that the grouping needs: texts by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     classifiers: BTreeMap<String, String>,
-    /// The program's own packages as people write them, empty where nobody has said which they are; missing in files of versions that did
-    /// not say.
+    /// The program's own packages as people write them, empty if none are set; missing in files of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     packages: Option<String>,
     #[serde(default)]
@@ -57,9 +57,9 @@ pub struct ViewFile {
     gc_starts: bool,
     /// The point in time, counted from 1.
     pub time: usize,
-    /// From where the city is seen.
+    /// Camera of the city.
     pub camera: CameraPose,
-    /// As a plan: buildings are flat.
+    /// Whether it is a plan: buildings are flat.
     #[serde(default)]
     pub plan: bool,
     /// Width and height of the city in the window, pixels: a picture of that size shows the same.
@@ -70,7 +70,7 @@ pub struct ViewFile {
     /// Keys of the selected groups; the references of the first are shown.
     #[serde(default)]
     pub selected: Vec<String>,
-    /// What is looked for.
+    /// Text of the search.
     #[serde(default)]
     pub filter: String,
     #[serde(default)]
@@ -95,13 +95,13 @@ pub struct ViewFile {
     /// How many times are shown beside each other.
     #[serde(default)]
     multiples: usize,
-    /// The ways that are shown, and what is cut.
+    /// The shown ways, and their cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ways: Option<KeptWays>,
-    /// What it is compared with.
+    pub ways: Option<SavedPaths>,
+    /// The data to compare with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<CompareWish>,
-    /// What the data was then.
+    /// Key facts of the data then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<SeenData>,
     /// How the city looks, as the settings of the window are kept.
@@ -109,10 +109,10 @@ pub struct ViewFile {
 }
 
 impl ViewFile {
-    /// What `world` shows.
+    /// The view file of the present window.
     ///
     /// # Errors
-    /// Where nothing is open, or what is shown lies in no file: it comes from a program that runs.
+    /// If nothing is open, or the data lies in no file: it comes from a running program.
     pub fn of(world: &World) -> Result<ViewFile> {
         let unusable = |what: &str, remedy: &str| Error::Unusable { what: what.into(), remedy: remedy.into() };
         let open = world.resource::<Document>().get();
@@ -167,16 +167,16 @@ impl ViewFile {
             window: settings.window.map(counted),
             range: clock.chosen().map(counted),
             multiples: settings.multiples,
-            ways: world.resource::<Ways>().kept(),
+            ways: world.resource::<RootPaths>().kept(),
             compare: compared.map(|compared| compared.wish.clone()),
-            settings: kept_settings::of(settings),
+            settings: saved_settings::of(settings),
         })
     }
 
     /// As [`saved_view::make_known`].
     ///
     /// # Errors
-    /// Those of [`saved_view::make_known`].
+    /// Errors of [`saved_view::make_known`].
     pub fn make_known(&self, path: &Path) -> Result<()> {
         saved_view::make_known(&self.classifiers, self.packages.as_deref(), path)
     }
@@ -198,7 +198,7 @@ impl ViewFile {
             ..base
         };
         (settings.base, settings.window) = self.base_and_window();
-        kept_settings::take(&self.settings, &mut settings);
+        saved_settings::take(&self.settings, &mut settings);
         settings
     }
 
@@ -227,19 +227,17 @@ impl ViewFile {
         }
         let mut text = serde_json::to_vec_pretty(&view).map_err(|e| io(e.into()))?;
         text.push(b'\n');
-        write_whole(path, |mut file| file.write_all(&text).map_err(io))
+        // It names groups, and with them what threads and classes are called.
+        let readers = readers_compared(&self.data, self.compare.as_ref()).unwrap_or(FileReaders::OwnerAlone);
+        write_whole_for(path, readers, |mut file| file.write_all(&text).map_err(io))
     }
 
-    /// Reads one. Its data is named as it is to be opened from the working folder.
+    /// Reads a view file. The data's paths become relative to the working folder.
     ///
     /// # Errors
-    /// When it cannot be read, or is none: says where and what.
-    pub fn read(path: &Path) -> Result<ViewFile> {
-        let mut view: ViewFile = saved_view::read(path)?;
-        saved_view::name_compared(&mut view.compare, path)?;
-        view.time = view.time.max(1);
-        view.size = (view.size.0.clamp(16, 8192), view.size.1.clamp(16, 8192));
-        Ok(view)
+    /// When it cannot be read, or is no view file: the error has the place and the reason.
+    pub fn read(path: &Path) -> Result<NamedView<ViewFile>> {
+        saved_view::read(path)
     }
 
     /// As [`saved_view::is_one`].
@@ -248,8 +246,8 @@ impl ViewFile {
     }
 }
 
-/// A grouping as a list of classifiers, with the texts of those that somebody wrote. A name that somebody gave it is not known elsewhere; the
-/// list is, and stands for the grouping of a name where the program has one.
+/// A grouping as a list of classifiers, with the texts of people's own ones. A person's name for a grouping is unknown elsewhere, so the
+/// list stands for it; the program's own names stay.
 fn written(grouping: &Grouping) -> (String, BTreeMap<String, String>) {
     let registry = group::registry();
     let scripts = registry.scripts_of(grouping).into_iter();
@@ -267,8 +265,11 @@ fn from_0((from, to): (usize, usize)) -> (usize, usize) {
 }
 
 impl saved_view::ViewHead for ViewFile {
-    fn head(&mut self) -> (&str, u32, &mut Vec<PathBuf>) {
-        (&self.format, self.version, &mut self.data)
+    fn head(&mut self) -> ViewNames<'_> {
+        self.time = self.time.max(1);
+        self.size = (self.size.0.clamp(16, 8192), self.size.1.clamp(16, 8192));
+        let ViewFile { format, version, data, compare, grouping, .. } = self;
+        ViewNames { format, version: *version, data, compare, grouping }
     }
 }
 
@@ -276,7 +277,7 @@ impl saved_view::ViewHead for ViewFile {
 #[derive(Resource, Default)]
 pub struct AwaitedView(pub Option<ViewFile>);
 
-/// Shows what a view file says, once its data is there.
+/// Restores the content of a view file, once its data is there.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub(super) fn show_awaited(
     mut awaited: ResMut<AwaitedView>,
@@ -285,7 +286,7 @@ pub(super) fn show_awaited(
     (mut clock, mut rig): (ResMut<Clock>, ResMut<CameraRig>),
     (mut selection, mut marks): (ResMut<Selection>, ResMut<Marks>),
     (mut bookmarks, mut filter): (ResMut<Bookmarks>, ResMut<SharedFilter>),
-    (mut settings, mut ways): (ResMut<Settings>, ResMut<Ways>),
+    (mut settings, mut ways): (ResMut<Settings>, ResMut<RootPaths>),
     mut notices: ResMut<super::notices::Notices>,
 ) {
     if awaited.0.is_none() || loading.is_opening() {

@@ -1,6 +1,7 @@
-//! What is written is read, and what is none says so.
+//! Tests of view files: a written file reads back the same, and a file of another kind is an error that says so.
 
 use super::*;
+use crate::saved_view::ViewReach;
 use bevy::math::Vec3;
 use memory_city_views::city::ReferenceShape;
 use memory_city_views::city::height::HeightCurve;
@@ -41,7 +42,7 @@ fn view() -> ViewFile {
         .ok(),
         compare: Some(CompareWish::Run { data: vec!["/elsewhere/fixed".into()], align: "gcs".into(), at: 7 }),
         seen: None,
-        settings: kept_settings::of(&settings),
+        settings: saved_settings::of(&settings),
     }
 }
 
@@ -55,6 +56,8 @@ fn what_is_written_is_read_exactly() {
     written.write(&path).expect("written");
     assert!(ViewFile::is_one(&path));
     let read = ViewFile::read(&path).expect("read");
+    assert_eq!(read.outside().len(), 1, "what lies elsewhere");
+    let read = read.within(ViewReach::Anywhere).expect("allowed");
     assert_eq!(read, written, "to the last bit of the camera");
     let text = std::fs::read_to_string(&path).expect("text");
     assert!(
@@ -74,7 +77,7 @@ fn what_is_written_is_read_exactly() {
         base: None,
         window: None,
         multiples: 0,
-        settings: kept_settings::of(&Settings::default()),
+        settings: saved_settings::of(&Settings::default()),
         ..written
     };
     // As many as `--multiples` takes.
@@ -86,7 +89,7 @@ fn what_is_written_is_read_exactly() {
     assert_eq!((of_plain.base, of_plain.window, of_plain.multiples, of_plain.curve), (None, None, 0, None));
 }
 
-/// A grouping that somebody made is shown where nobody has made it.
+/// A person's own grouping is shown on machines that do not have it.
 #[test]
 fn what_its_grouping_needs_is_made_known() {
     let path = Path::new("a.mcview");

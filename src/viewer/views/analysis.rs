@@ -1,22 +1,23 @@
-//! Analyses: any of those that are registered, with its parameters, run off the frame; what it finds as tables whose nodes
-//! can be selected. It knows no analysis by name.
+//! The view of analyses: any of the registered ones, with its parameters, run off the frame. Results are tables whose nodes can be
+//! selected. It knows no analysis by name.
 
-use super::{Place, View, ViewTable};
-use crate::viewer::app::{Awake, Stage};
+use crate::viewer::clock::Clock;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::editor::{self, CodePlace, CodeRequest};
 use crate::viewer::finding::{ANALYSIS, Finding};
+use crate::viewer::frame::{Awake, Stage};
 use crate::viewer::job::Job;
 use crate::viewer::panels::numbers::metric_name;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
+use crate::viewer::view::{About, Place, View, WriteTable, draw_with, no_table, written};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align, Layout, RichText, Sense};
 use egui_extras::{Column, TableBuilder};
 use memory_city_analysis::analyses::{
     self, AnalysisRegistry, Argument, Arguments, Description, Findings, ParameterKind, TimeWindow,
 };
-use memory_city_analysis::tabular::{Cell, CellKind, ResultTable, RowSource, count_text, write_csv};
+use memory_city_analysis::tabular::{Cell, CellKind, CsvTexts, ResultTable, RowSource, count_text, write_csv};
 use memory_city_analysis::timeline::Timeline;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -29,32 +30,43 @@ const ROW: f32 = 18.0;
 const ID: &str = "analysis";
 
 /// Analyses as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: ID,
-        title: "Analysis",
-        help: "Questions to the whole document, and their answers as tables",
-        place: Place::Middle,
-        keys: |_| &[],
-        plugin,
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
+pub(super) const VIEW: &dyn View = &AnalysisView;
+
+struct AnalysisView;
+
+impl View for AnalysisView {
+    fn about(&self) -> About {
+        About {
+            id: ID,
+            title: "Analysis",
+            help: "Questions to the whole document, and their answers as tables",
+            place: Place::Middle,
+        }
+    }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
+    }
+
+    fn plugin(&self, app: &mut App) {
+        plugin(app);
+    }
+
+    fn table(&self) -> Option<WriteTable> {
+        Some(csv)
     }
 }
 
-/// The tables of what was found last as CSV, an empty line between them.
-pub(super) fn csv() -> ViewTable {
-    fn write(world: &World) -> Result<Vec<u8>> {
-        let Some(Ok(findings)) = &world.resource::<Analyses>().found else {
-            return Err(super::no_table("The analysis", "has not run"));
-        };
-        let tables: Vec<Vec<u8>> = findings.tables.iter().map(|table| super::written(table)).collect::<Result<_>>()?;
-        if tables.is_empty() {
-            return Err(super::no_table("The analysis", "has found no table"));
-        }
-        Ok(tables.join(&b'\n'))
+/// The tables of the last result as CSV, an empty line between them.
+fn csv(world: &World) -> Result<Vec<u8>> {
+    let Some(Ok(findings)) = &world.resource::<Analyses>().found else {
+        return Err(no_table("The analysis", "has not run"));
+    };
+    let tables: Vec<Vec<u8>> = findings.tables.iter().map(|table| written(table)).collect::<Result<_>>()?;
+    if tables.is_empty() {
+        return Err(no_table("The analysis", "has found no table"));
     }
-    ViewTable { view: ID, csv: write }
+    Ok(tables.join(&b'\n'))
 }
 
 fn plugin(app: &mut App) {
@@ -69,17 +81,19 @@ fn plugin(app: &mut App) {
 struct Analyses {
     registry: AnalysisRegistry,
     chosen: usize,
-    /// What each analysis is told, by its id.
+    /// Arguments of each analysis, by its id.
     arguments: BTreeMap<&'static str, Arguments>,
     job: Option<Job<Result<Findings>>>,
     found: Option<std::result::Result<Findings, String>>,
+    /// Points in time of the result, in words.
+    asked: String,
     closed: Folded,
 }
 
 /// Rows whose nested rows are hidden: table and row, by number.
 type Folded = HashSet<(usize, usize)>;
 
-/// What tables show beside their rows, and change.
+/// State beside the rows, which tables show and change.
 struct TableState<'a> {
     selection: &'a mut Selection,
     closed: &'a mut Folded,
@@ -88,7 +102,7 @@ struct TableState<'a> {
 }
 
 impl Analyses {
-    /// Other trees: what was found is not about them.
+    /// Drops the result: it belongs to other trees.
     fn forget(&mut self) {
         (self.job, self.found) = (None, None);
         self.closed.clear();
@@ -111,7 +125,7 @@ fn take_findings(mut analyses: ResMut<Analyses>, mut awake: ResMut<Awake>) {
 
 fn draw(
     InMut(ui): InMut<egui::Ui>,
-    document: Res<Document>,
+    (document, clock): (Res<Document>, Res<Clock>),
     mut state: ResMut<Analyses>,
     mut selection: ResMut<Selection>,
     finding: Res<Finding>,
@@ -135,7 +149,7 @@ fn draw(
         ui.label(RichText::new(description.explanation).size(12.0).color(theme::QUIET));
         let arguments = state.arguments.entry(description.id).or_insert_with(|| Arguments::defaults(description));
         let entered = parameters(ui, description, arguments, &open.timeline);
-        let window = TimeWindow::whole(&open.timeline);
+        let window = window_of(&clock, &open.timeline);
         ui.horizontal(|ui| {
             if let Some(job) = &state.job {
                 let snapshot = job.snapshot();
@@ -156,10 +170,12 @@ fn draw(
                 let arguments = arguments.clone();
                 state.found = None;
                 state.closed.clear();
+                state.asked = window_text(window, &clock, &open.timeline);
                 state.job = Some(Job::behind_frames(move |progress| {
                     analyses::run(&*analysis, &source, window, &arguments, progress)
                 }));
             }
+            ui.label(RichText::new(window_text(window, &clock, &open.timeline)).size(12.0).color(theme::QUIET));
             if let Err(reason) = possible {
                 ui.label(RichText::new(reason).size(12.0).color(theme::WARNING));
             }
@@ -170,7 +186,11 @@ fn draw(
         }
         ui.add_space(4.0);
         // What leaks was looked for when it was opened.
-        let known = finding.findings().filter(|_| description.id == ANALYSIS && state.job.is_none());
+        let is_whole = window == TimeWindow::whole(&open.timeline);
+        let known = finding.findings().filter(|_| description.id == ANALYSIS && is_whole && state.job.is_none());
+        if state.found.is_some() && !state.asked.is_empty() {
+            ui.label(RichText::new(format!("Found: {}", state.asked)).size(12.0).color(theme::QUIET));
+        }
         let Analyses { found, closed, .. } = state;
         let found = match (&*found, known) {
             (None, Some(known)) => Some(Ok(&**known)),
@@ -193,10 +213,27 @@ fn draw(
     });
 }
 
+/// The part of the run to analyse: the chosen one, else the run up to the shown time.
+fn window_of(clock: &Clock, timeline: &Timeline) -> TimeWindow {
+    let last = timeline.times().saturating_sub(1);
+    let (from, to) = clock.chosen().unwrap_or((0, clock.time));
+    TimeWindow { from: from.min(last), to: to.min(last) }
+}
+
+/// The same in words.
+fn window_text(window: TimeWindow, clock: &Clock, timeline: &Timeline) -> String {
+    let (from, to, of) = (window.from + 1, window.to + 1, timeline.times());
+    match clock.chosen() {
+        Some(_) => format!("Points in time {from} to {to} of {of}, as chosen"),
+        None if from == to => format!("Point in time {to} of {of}, as shown"),
+        None => format!("Points in time {from} to {to} of {of}, up to the shown one"),
+    }
+}
+
 /// Width of a parameter with its name, points.
 const PARAMETER: f32 = 210.0;
 
-/// What the analysis is told. Returns whether Enter was pressed in a field.
+/// The parameters of an analysis. Returns whether Enter was pressed in a field.
 fn parameters(ui: &mut egui::Ui, description: &Description, arguments: &mut Arguments, timeline: &Timeline) -> bool {
     let mut entered = false;
     let mut wanted: Vec<(&'static str, String)> = Vec::new();
@@ -251,7 +288,7 @@ fn parameters(ui: &mut egui::Ui, description: &Description, arguments: &mut Argu
     entered
 }
 
-/// A box to choose one of some, each by id and title. Returns the id of another one.
+/// A box to choose one of some, each by id and title. Returns the id of a new choice.
 fn choice(ui: &mut egui::Ui, salt: &str, chosen: &str, of: Vec<(String, String)>) -> Option<String> {
     let mut other = None;
     let title = of.iter().find(|(id, _)| id == chosen).map_or(chosen, |(_, title)| title.as_str()).to_owned();
@@ -335,12 +372,12 @@ fn wrapped(ui: &mut egui::Ui, text: RichText) {
     ui.add(egui::Label::new(text).wrap());
 }
 
-/// Height of what stands above the rows of a table: its title and those of its columns.
+/// Height above the rows of a table: its title and those of its columns.
 const ABOVE: f32 = 52.0;
 /// No table is lower while there is anything to scroll.
 const LOWEST: f32 = ABOVE + 4.0 * ROW;
 
-/// The heights of tables that stand below each other: those that need little get it, the others share the rest.
+/// The heights of tables below each other: small ones get their natural height, the others share the rest.
 fn heights(natural: &[f32], room: f32) -> Vec<f32> {
     let mut order: Vec<usize> = (0..natural.len()).collect();
     order.sort_by(|&a, &b| natural[a].total_cmp(&natural[b]));
@@ -364,14 +401,14 @@ fn title(ui: &mut egui::Ui, table: &ResultTable) {
         ui.label(RichText::new(rows).size(11.0).color(theme::QUIET));
         if ui.small_button("Copy").on_hover_text("Copies the table as CSV, for a spreadsheet").clicked() {
             let mut csv = Vec::new();
-            if write_csv(table, &mut csv, &Progress::new()).is_ok() {
+            if write_csv(table, CsvTexts::Harmless, &mut csv, &Progress::new()).is_ok() {
                 ui.ctx().copy_text(String::from_utf8_lossy(&csv).into_owned());
             }
         }
     });
 }
 
-/// The width of a column, by what stands in its first rows; each can be dragged.
+/// The width of a column, by the content of its first rows; each can be dragged.
 fn width(table: &ResultTable, at: usize) -> f32 {
     const LOOKED_AT: usize = 60;
     let column = &table.header.columns[at];
@@ -386,7 +423,7 @@ fn width(table: &ResultTable, at: usize) -> f32 {
     widest.clamp(48.0, most)
 }
 
-/// How far nested rows stand to the right, and how deep ones stand no further.
+/// Indentation of nested rows, points, and the depth from which it stays the same.
 const INDENT: f32 = 14.0;
 const DEEPEST: u32 = 12;
 
@@ -471,7 +508,7 @@ fn result(ui: &mut egui::Ui, number: usize, table: &ResultTable, timeline: &Time
     });
 }
 
-/// What opens and closes a row that has others below it.
+/// The sign that opens and closes a row with others below it.
 fn fold(ui: &mut egui::Ui, number: usize, at: usize, has_below: bool, closed: &mut Folded) {
     let (rect, response) = ui.allocate_exact_size(egui::vec2(INDENT, ROW), Sense::click());
     if !has_below {
@@ -522,7 +559,28 @@ fn show_cell(ui: &mut egui::Ui, cell: &Cell, kind: CellKind) -> Option<CodePlace
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memory_city_analysis::group::MemoryTree;
     use memory_city_analysis::tabular::Row;
+    use memory_city_analysis::timeline::TimePoint;
+
+    #[test]
+    fn analyses_take_the_chosen_part_of_the_run_or_all_up_to_the_shown_time() {
+        let timeline = Timeline::from_trees(vec![TimePoint::default(); 8], &vec![MemoryTree::new(); 8]);
+        for (range, time, window, text) in [
+            (None, 7, (0, 7), "Points in time 1 to 8 of 8, up to the shown one"),
+            (None, 3, (0, 3), "Points in time 1 to 4 of 8, up to the shown one"),
+            (None, 0, (0, 0), "Point in time 1 of 8, as shown"),
+            (Some((5, 2)), 7, (2, 5), "Points in time 3 to 6 of 8, as chosen"),
+            (Some((3, 3)), 4, (0, 4), "Points in time 1 to 5 of 8, up to the shown one"),
+        ] {
+            let mut clock = Clock::of(8);
+            clock.set_range(range);
+            clock.time = time;
+            let of = window_of(&clock, &timeline);
+            assert_eq!((of.from, of.to), window, "{range:?} {time}");
+            assert_eq!(window_text(of, &clock, &timeline), text);
+        }
+    }
 
     #[test]
     fn small_tables_get_what_they_need_and_large_ones_share_the_rest() {

@@ -1,8 +1,8 @@
-//! The selected group: its numbers, its references as clickable tables, the roots that hold it. Of several selected
-//! groups the sums, and the references of the one selected last.
+//! The panel of the selected group: its numbers, its references as clickable tables, the roots that hold it. For several selected groups
+//! it has the sums, and the references of the one selected last.
 
-use super::{City, ConeCount, Place, Shown, View};
 use crate::viewer::action::Action;
+use crate::viewer::city::{City, ConeCount, Shown};
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
 use crate::viewer::editor::{CodePlace, CodeRequest};
@@ -14,6 +14,7 @@ use crate::viewer::references::{NOT_TOLD, References};
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
 use crate::viewer::sites::SitesOf;
+use crate::viewer::view::{About, Place, View, draw_with};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, RichText, Sense};
 use memory_city_analysis::analyses::{self, SampledShares};
@@ -24,20 +25,26 @@ use memory_city_views::city;
 use std::sync::Arc;
 
 /// The details as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: "details",
-        title: "Selection",
-        help: "The selected group: its numbers, and what keeps it alive",
-        place: Place::Right,
-        keys: |_| &[],
-        plugin: |_| (),
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
+pub(super) const VIEW: &dyn View = &DetailsView;
+
+struct DetailsView;
+
+impl View for DetailsView {
+    fn about(&self) -> About {
+        About {
+            id: "details",
+            title: "Selection",
+            help: "The selected group: its numbers, and what keeps it alive",
+            place: Place::Right,
+        }
+    }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
     }
 }
 
-/// What the panel reads and writes.
+/// Resources that the panel reads and writes.
 struct DetailTools<'a> {
     timeline: Arc<Timeline>,
     city: Option<&'a City>,
@@ -178,7 +185,7 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
 /// More metrics are in the table.
 const MOST_COLUMNS: usize = 4;
 
-/// Several groups as one: their sums, without counting what lies in another selected group twice.
+/// Several groups as one: their sums, in which a group within another selected one counts once.
 fn together(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
     let timeline = &tools.timeline;
     let nodes = tools.selection.nodes();
@@ -327,7 +334,8 @@ fn row(
         tools.selection.pointed = Some(edge.other);
     }
     let font = egui::FontId::proportional(12.0);
-    let counts = format!("{} › {}", analyses::count_text(edge.referencing), analyses::count_text(edge.referenced));
+    let counts =
+        format!("{} refer to {}", analyses::count_text(edge.referencing), analyses::count_text(edge.referenced));
     let right = painter.text(rect.right_top(), egui::Align2::RIGHT_TOP, counts, font.clone(), theme::QUIET);
     painter.circle_filled(rect.left_center() + egui::vec2(5.0, 0.0), 3.5, colour);
     painter.text(

@@ -1,7 +1,8 @@
-//! What grows most, and what shrinks: a list linked both ways with the other views. A row selects its group; a selected group marks its row.
+//! The view of growth: groups that grow most, and those that shrink, as a list linked both ways with the other views. A row selects its
+//! group; a selected group marks its row.
 
-use super::{Place, View};
 use crate::viewer::action::Action;
+use crate::viewer::city::{City, Shown};
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
 use crate::viewer::live::Listening;
@@ -10,7 +11,7 @@ use crate::viewer::panels::{live_panel, theme, tooltip};
 use crate::viewer::search::GroupSearch;
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
-use crate::viewer::views::{City, Shown};
+use crate::viewer::view::{About, Place, View, draw_with};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, CornerRadius, Rect, RichText, Sense, Stroke, StrokeKind};
 use memory_city_analysis::analyses;
@@ -20,22 +21,28 @@ use std::sync::Arc;
 
 /// Rows that are shown.
 const ROWS: usize = 16;
-/// And of those that shrink, below them.
+/// Number of shrinking groups, below the growing ones.
 const SHRINKING: usize = 3;
 /// Groups that are ranked: a filter leaves some of them.
 const MOST_RANKED: usize = 200;
 
 /// The list as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: "growth",
-        title: "Ranking",
-        help: "The groups that grow and shrink most, of one state the largest; and programs that are connected",
-        place: Place::Left,
-        keys: |_| &[],
-        plugin: |_| (),
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
+pub(super) const VIEW: &dyn View = &RankingView;
+
+struct RankingView;
+
+impl View for RankingView {
+    fn about(&self) -> About {
+        About {
+            id: "growth",
+            title: "Ranking",
+            help: "The groups that grow and shrink most, of one state the largest; and programs that are connected",
+            place: Place::Left,
+        }
+    }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
     }
 }
 
@@ -77,7 +84,7 @@ fn draw(
     });
 }
 
-/// What all rows of the list are drawn from.
+/// Input of all rows of the list.
 struct Ranking<'a> {
     timeline: &'a Timeline,
     time: usize,
@@ -145,7 +152,7 @@ fn list(
 }
 
 impl Ranking<'_> {
-    /// Rows with what is told of each group, and a bar of its part of the first one's.
+    /// Rows with the numbers of each group, and a bar of its part of the first one's.
     fn rows(
         &mut self,
         ui: &mut egui::Ui,

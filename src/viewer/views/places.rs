@@ -1,6 +1,5 @@
-//! Places to come back to: marked groups with their colours and notes, and bookmarks.
+//! The view of places to come back to: marked groups with their colours and notes, and bookmarks.
 
-use super::{Place, View};
 use crate::viewer::action::Action;
 use crate::viewer::bookmarks::Bookmarks;
 use crate::viewer::clock::Clock;
@@ -10,22 +9,29 @@ use crate::viewer::panels::numbers::number;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::{LONGEST_NOTE, MarkNote, Marks, Selection};
 use crate::viewer::settings::Settings;
+use crate::viewer::view::{About, Place, View, draw_with};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, RichText, Sense, Stroke, StrokeKind};
 use memory_city_analysis::timeline::{NodeId, Timeline, names_of_key};
 use memory_city_views::city::MARK_COLOURS;
 
 /// The places as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: "places",
-        title: "Marks",
-        help: "Marked groups with colours and notes, and bookmarks",
-        place: Place::LeftBelow,
-        keys: |_| &[],
-        plugin: |_| (),
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
+pub(super) const VIEW: &dyn View = &MarksView;
+
+struct MarksView;
+
+impl View for MarksView {
+    fn about(&self) -> About {
+        About {
+            id: "places",
+            title: "Marks",
+            help: "Marked groups with colours and notes, and bookmarks",
+            place: Place::LeftBelow,
+        }
+    }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
     }
 }
 

@@ -1,12 +1,12 @@
-//! The settings of document and city. Every control says in its tooltip what it does and which key does it too.
+//! The settings of document and city. The tooltip of every control gives its effect and its key.
 
-use super::{Place, View};
 use crate::viewer::action::Action;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::keys;
 use crate::viewer::panels::numbers::metric_name;
 use crate::viewer::panels::{grouping_box, theme};
 use crate::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
+use crate::viewer::view::{About, Place, View, draw_with};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::{ClosureMetric, Timeline};
@@ -16,20 +16,26 @@ use memory_city_views::city::{AreaMode, CityTheme, MOST_CONES, ReferenceShape, c
 
 /// Width that the controls need, points.
 const CONTENTS: f32 = 250.0;
-/// And that where two stand beside each other, if names are long. In a narrower pane they stand below each other.
+/// Width of the pane for two of them beside each other, if names are long. In a narrower pane they stand below each other.
 const BESIDE: f32 = 290.0;
 
 /// The settings as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: "settings",
-        title: "Settings",
-        help: "Grouping, what is measured, and the looks of the city",
-        place: Place::Right,
-        keys: |_| &[],
-        plugin: |_| (),
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
+pub(super) const VIEW: &dyn View = &SettingsView;
+
+struct SettingsView;
+
+impl View for SettingsView {
+    fn about(&self) -> About {
+        About {
+            id: "settings",
+            title: "Settings",
+            help: "Grouping, what is measured, and the looks of the city",
+            place: Place::Right,
+        }
+    }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
     }
 }
 
@@ -330,7 +336,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
     });
 }
 
-/// The base that all times are compared with, to swap it, and to divide the ground for what lies between.
+/// The base that all times are compared with; controls to swap it, and to divide the ground for the times between.
 fn compare(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, actions: &mut Vec<Action>) {
     let times = timeline.times();
     let name = |time: usize| {
@@ -412,8 +418,7 @@ fn end_of_row(ui: &mut egui::Ui, beside: bool, shown: &mut usize) {
     }
 }
 
-/// A box to choose what colours or heights are measured in: what areas are, another metric, or one that can be found.
-/// Returns what was chosen.
+/// A box to choose the metric of colours or heights: that of areas, another one, or one that can be computed. Returns the choice.
 #[allow(clippy::option_option)] // nothing was chosen; the metric of the areas was
 fn metric_choice(
     ui: &mut egui::Ui,
@@ -458,7 +463,7 @@ fn metric_choice(
     picked
 }
 
-/// How many names there are. At the right end of the slider it is by the room in the picture.
+/// Number of names. At the right end of the slider it follows the room in the picture.
 fn name_count(ui: &mut egui::Ui, chosen: &mut Option<usize>, row: egui::Id) {
     const AUTO: usize = MOST_NAMES + 1;
     let mut count = chosen.unwrap_or(AUTO);
@@ -478,7 +483,7 @@ fn name_count(ui: &mut egui::Ui, chosen: &mut Option<usize>, row: egui::Id) {
     }
 }
 
-/// A box to tick that stands beside the name of its row.
+/// A box to tick beside the name of its row.
 fn tick(ui: &mut egui::Ui, on: &mut bool, name: &str) -> egui::Response {
     let ticked = ui.checkbox(on, "");
     let info = || egui::WidgetInfo::selected(egui::WidgetType::Checkbox, ticked.enabled(), *on, name);

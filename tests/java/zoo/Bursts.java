@@ -19,6 +19,9 @@ public final class Bursts {
                 }
             }
             Series.dump(coupons.size());
+            if (Series.FIXED) {
+                coupons.clear();
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ public final class CancelledTimers {
     static final ScheduledThreadPoolExecutor LIMITS = new ScheduledThreadPoolExecutor(1);
 
     public static void main(String[] arguments) throws Exception {
+        LIMITS.setRemoveOnCancelPolicy(Series.FIXED);
         for (int round = 0; round < 4; round++) {
             for (int i = 0; i < 600; i++) {
                 byte[] request = new byte[500];

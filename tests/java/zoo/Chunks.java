@@ -21,6 +21,9 @@ final class MemoryFile {
     byte[][] chunks = {};
 
     void write(byte[] chunk) {
+        if (Series.FIXED && chunks.length == 60) {
+            chunks = new byte[0][];
+        }
         chunks = Arrays.copyOf(chunks, chunks.length + 1);
         chunks[chunks.length - 1] = chunk;
     }

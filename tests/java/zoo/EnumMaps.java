@@ -29,6 +29,9 @@ public final class EnumMaps {
                 }
                 ledger.open.get(Kind.CASH).poll();
                 ledger.open.get(Kind.CARD).poll();
+                if (Series.FIXED) {
+                    ledger.open.get(Kind.VOUCHER).poll();
+                }
             }
             Series.dump(ledger.open.get(Kind.VOUCHER).size());
         }

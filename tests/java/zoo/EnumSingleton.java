@@ -10,6 +10,9 @@ public final class EnumSingleton {
             for (int i = 0; i < 1500; i++) {
                 Measurements.INSTANCE.byTime.put((long) round * 1500 + i, new Measurement(i, i * 0.5));
             }
+            if (Series.FIXED) {
+                Measurements.INSTANCE.byTime.headMap(round * 1500L + 1000).clear();
+            }
             Series.dump(Measurements.INSTANCE.byTime.size());
         }
     }

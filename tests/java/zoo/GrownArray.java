@@ -20,6 +20,9 @@ final class EventLog {
     static int used;
 
     static void add(LogLine line) {
+        if (Series.FIXED && used == 1000) {
+            used = 0;
+        }
         if (used == lines.length) {
             lines = Arrays.copyOf(lines, used * 2);
         }

@@ -27,6 +27,10 @@ final class Router {
         }
         last = packet;
         count++;
+        if (Series.FIXED && count > 5000) {
+            first = first.next;
+            count--;
+        }
     }
 }
 

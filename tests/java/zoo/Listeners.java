@@ -27,6 +27,9 @@ final class EventBus {
 
     void add(Listener listener) {
         listeners.add(listener);
+        if (Series.FIXED && listeners.size() > 20) {
+            listeners.remove(0);
+        }
     }
 
     int size() {

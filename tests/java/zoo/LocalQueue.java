@@ -17,7 +17,7 @@ public final class LocalQueue {
         for (int round = 0; round < 4; round++) {
             for (int i = 0; i < 2000; i++) {
                 pending.add(new Job(i, new byte[150]));
-                if (i % 2 == 0) {
+                if (i % 2 == 0 || Series.FIXED) {
                     done += pending.poll().number();
                 }
             }

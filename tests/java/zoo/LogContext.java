@@ -17,6 +17,9 @@ public final class LogContext {
             for (int i = 0; i < 1500; i++) {
                 String request = "request-" + served++;
                 server.submit(() -> CONTEXT.get().put(request, "user of " + request)).get();
+                if (Series.FIXED) {
+                    server.submit(() -> CONTEXT.get().remove(request)).get();
+                }
             }
             Series.dump(served);
         }

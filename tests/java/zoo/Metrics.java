@@ -22,6 +22,9 @@ final class MetricsService {
     private final ConcurrentMap<String, Counter> byUser = new ConcurrentHashMap<>();
 
     Counter of(String user) {
+        if (Series.FIXED && byUser.size() >= 500) {
+            byUser.clear();
+        }
         return byUser.computeIfAbsent(user, name -> new Counter());
     }
 

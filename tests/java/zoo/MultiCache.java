@@ -13,6 +13,10 @@ public final class MultiCache {
 
     public static void main(String[] arguments) throws Exception {
         for (int round = 0; round < 4; round++) {
+            if (Series.FIXED) {
+                byId.clear();
+                byName.clear();
+            }
             for (int i = 0; i < 1000; i++) {
                 int id = round * 1000 + i;
                 Product product = new Product(id, "product " + id, new long[16]);

@@ -21,7 +21,7 @@ public final class NestedCache {
 }
 
 final class Server {
-    final Module[] modules = {new Module(200), new Module(200), new Module(200), new Module(Integer.MAX_VALUE), new Module(200)};
+    final Module[] modules = {new Module(200), new Module(200), new Module(200), new Module(Series.FIXED ? 200 : Integer.MAX_VALUE), new Module(200)};
 }
 
 final class Module {

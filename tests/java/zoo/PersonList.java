@@ -11,6 +11,9 @@ public final class PersonList {
             for (int i = 0; i < 1500; i++) {
                 PersonRegistry.persons.add(new Person("person " + i, new Address("street " + i, i)));
             }
+            if (Series.FIXED) {
+                PersonRegistry.persons.subList(0, PersonRegistry.persons.size() - 200).clear();
+            }
             Series.dump(PersonRegistry.persons.size());
         }
     }

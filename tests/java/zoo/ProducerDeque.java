@@ -17,6 +17,9 @@ public final class ProducerDeque {
             for (int round = 0; round < 5; round++) {
                 for (int i = 0; i < 1000; i++) {
                     readings.add(new Reading(i, "sensor " + i % 7));
+                    if (Series.FIXED) {
+                        readings.poll();
+                    }
                 }
                 Series.dump(readings.size());
             }

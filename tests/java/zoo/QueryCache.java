@@ -16,6 +16,16 @@ public final class QueryCache {
             this.table = table;
             this.customer = customer;
         }
+
+        @Override
+        public boolean equals(Object other) {
+            return this == other || Series.FIXED && other instanceof Query query && query.customer == customer;
+        }
+
+        @Override
+        public int hashCode() {
+            return Series.FIXED ? customer : super.hashCode();
+        }
     }
 
     static final class Result {

@@ -8,6 +8,9 @@ import java.lang.ref.WeakReference;
 
 /** The dumps that a program takes of itself, of live objects, into the folder that the property {@code dumps} names. */
 public final class Series {
+    /** Whether the program does what its leak lacks ({@code -Dfixed=true}). */
+    public static final boolean FIXED = Boolean.getBoolean("fixed");
+
     private static final HotSpotDiagnosticMXBean VM;
     private static int taken;
 

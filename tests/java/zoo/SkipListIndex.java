@@ -21,6 +21,9 @@ abstract class Expiring<T> {
     private final ConcurrentSkipListMap<Long, T> byEnd = new ConcurrentSkipListMap<>();
 
     void touch(long end, T what) {
+        if (Series.FIXED) {
+            byEnd.headMap(end - 100).clear();
+        }
         byEnd.put(end, what);
     }
 

@@ -22,6 +22,9 @@ public final class SmallLeak {
             for (int i = 0; i < PAGES[round]; i++) {
                 pages.put(i, new byte[3500 + random.nextInt(1000)]);
             }
+            if (Series.FIXED) {
+                subscriptions.clear();
+            }
             for (int i = 0; i < 400; i++) {
                 subscriptions.add(new Subscription(i, "topic " + round + "-" + i, round));
             }

@@ -12,6 +12,9 @@ public final class SoftHeld {
     public static void main(String[] arguments) throws Exception {
         for (int round = 0; round < 4; round++) {
             for (int i = 0; i < 500; i++) {
+                if (Series.FIXED && thumbnails.size() >= 300) {
+                    thumbnails.clear();
+                }
                 thumbnails.put(round * 500 + i, new SoftReference<>(new byte[1000]));
             }
             Series.dump(thumbnails.size());

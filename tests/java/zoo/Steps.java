@@ -18,6 +18,9 @@ public final class Steps {
                 }
             }
             Series.dump(imported.size());
+            if (Series.FIXED) {
+                imported.clear();
+            }
         }
     }
 }

@@ -24,6 +24,9 @@ public final class TransferQueue {
         for (int round = 0; round < 4; round++) {
             for (int i = 0; i < 1600; i++) {
                 feed.publish(new Quote(i, i, i + 0.1));
+                if (Series.FIXED) {
+                    feed.inbox.poll();
+                }
             }
             Series.dump(feed.waiting());
         }

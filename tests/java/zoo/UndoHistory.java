@@ -22,6 +22,10 @@ final class Editor {
     private State state = new State(null);
 
     void type(char letter) {
+        if (Series.FIXED && undo.size() >= 100) {
+            undo.clear();
+            state = null;
+        }
         state = new State(state);
         undo.push(new Command(state, letter));
     }

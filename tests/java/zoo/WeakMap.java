@@ -35,6 +35,6 @@ final class Details {
     long bytes;
 
     Details(Connection of) {
-        this.of = of;
+        this.of = Series.FIXED ? null : of;
     }
 }

@@ -1,7 +1,8 @@
-//! What lies in the folder of a trace besides the trace itself, while it is written: the agreement between the recorder inside
-//! the program and the recording process outside.
+//! The files beside a trace in its folder, while it is written: the protocol between the recorder inside the program and the recording
+//! process outside.
 //!
-//! All of it is hidden (a name that begins with a dot), private to the user, and gone when the recording has ended in order.
+//! All of it is hidden (a name that begins with a dot), private to the user, and gone when the recording has ended in order. A reader holds
+//! the folder by its descriptor, follows no link in it, and limits the size of each file: the folder may be anybody's.
 
 mod status;
 mod walk_note;
@@ -9,52 +10,46 @@ mod walk_note;
 pub use status::AgentStatus;
 pub use walk_note::{WalkNote, WalkNumber};
 
+pub use memory_city_wire::{CLAIM, LOCK, STATUS, WALKS};
+
+use memory_city_wire::{HeldFolder, is_locked, walk_file};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Held (`flock`) by the recording process for as long as it lives: it takes dumps. The system lets go of it whatever happens.
-pub const LOCK: &str = ".recorder";
-/// Why a recording ended that was told to: the program goes on.
+/// Reason for the end of a recording that was ended on request: the program goes on.
 pub const ENDED_FROM_OUTSIDE: &str = "recording was ended from outside";
-/// Names the process that is recorded: whoever makes this file first.
-pub const CLAIM: &str = ".program";
-/// How it goes, for the status line.
-pub const STATUS: &str = ".status";
-/// Dumps on their way from the program to the recording process.
-pub const WALKS: &str = ".walks";
 
-/// Makes a folder that nobody else can look into. One that is there, empty and this user's own becomes such a folder; any other stays as
-/// it is: who put something into it knows who may look there.
+/// Creates a folder that is private to this user. An existing folder becomes private if it is empty and this user's own. Any other stays as
+/// it is, since its owner chose its permissions.
 ///
 /// # Errors
 /// When it cannot be made or read, or something that is no folder has its name.
 pub fn private_folder(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => close(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {
+            HeldFolder::open(path)?.close_empty()
+        }
         made => made,
     }
 }
 
-/// Takes away what others may do with an empty folder.
-fn close(path: &Path) -> io::Result<()> {
-    let meta = std::fs::metadata(path)?;
-    // SAFETY: no pointers; it cannot fail.
-    let is_own = meta.uid() == unsafe { libc::geteuid() };
-    if is_own && meta.mode() & 0o077 != 0 && std::fs::read_dir(path)?.next().is_none() {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700))?;
+/// Makes the folder of dumps in that of a trace, for this user alone.
+///
+/// # Errors
+/// When it cannot be made, or something else has its name, even a link.
+pub(crate) fn walks_folder(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder.join(WALKS)) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            HeldFolder::open(folder)?.folder(WALKS).map_err(|_| error).map(drop)
+        }
+        made => made,
     }
-    Ok(())
 }
 
-/// Whether anybody but its owner may look into a folder, or write there.
-pub fn is_open_to_others(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|meta| meta.mode() & 0o077 != 0)
-}
-
-/// Makes a file that nobody else can read.
+/// Creates a file that is private to this user.
 ///
 /// # Errors
 /// When it is there already, or cannot be made.
@@ -72,33 +67,51 @@ pub fn numbered(wanted: &Path, number: u32) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes what lies in the folder besides the trace and dumps, when nobody looks at it any more.
+/// Removes the files beside the trace and dumps, when they are of no more use.
 pub fn tidy(folder: &Path) {
-    let _ = std::fs::remove_dir(folder.join(WALKS));
+    let Ok(held) = HeldFolder::open(folder) else { return };
+    let _ = held.remove_folder(WALKS);
     for name in [STATUS, CLAIM, LOCK] {
-        let _ = std::fs::remove_file(folder.join(name));
+        let _ = held.remove(name);
     }
+}
+
+/// Removes the dumps in a folder that no process will collect any more, with their notes. Files of others stay.
+pub fn remove_dumps(folder: &Path) {
+    let Ok(walks) = HeldFolder::open(folder).and_then(|held| held.folder(WALKS)) else { return };
+    let names = walks.names().unwrap_or_default();
+    names.iter().filter(|name| walk_file(name).is_some()).for_each(|name| _ = walks.remove(name));
+}
+
+/// True if dumps are being written, or wait.
+pub fn has_dumps(folder: &Path) -> bool {
+    let walks = HeldFolder::open(folder).and_then(|held| held.folder(WALKS));
+    walks.and_then(|walks| walks.names()).is_ok_and(|names| names.iter().any(|name| walk_file(name).is_some()))
 }
 
 /// Marks a folder as this process's; with it the descriptor of the number of samples that were taken.
 ///
 /// # Errors
-/// When it is somebody's already, or cannot be written.
+/// When another process has it already, or it cannot be written.
 pub(crate) fn write_claim(folder: &Path, counter: Option<i32>) -> io::Result<()> {
     let counter = counter.map_or(String::new(), |descriptor| descriptor.to_string());
-    let claim = folder.join(CLAIM);
-    let mut file = private_file(&claim)?;
+    let held = HeldFolder::open(folder)?;
+    let mut file = held.create(CLAIM)?;
     let written = file.write_all(format!("{}\n{counter}\n", std::process::id()).as_bytes());
     if written.is_err() {
         // An empty one would keep the next program out.
-        let _ = std::fs::remove_file(claim);
+        let _ = held.remove(CLAIM);
     }
     written
 }
 
-/// What [`write_claim`] has written: process, and descriptor.
+/// No claim is longer, bytes.
+const MOST_OF_CLAIM: u64 = 64;
+
+/// The process and descriptor that [`write_claim`] has written.
 pub(crate) fn claim_of(folder: &Path) -> Option<(u32, Option<i32>)> {
-    let text = std::fs::read_to_string(folder.join(CLAIM)).ok()?;
+    let text = HeldFolder::open(folder).and_then(|held| held.read(CLAIM, MOST_OF_CLAIM)).ok()?;
+    let text = String::from_utf8(text).ok()?;
     let mut lines = text.lines();
     Some((lines.next()?.trim().parse().ok()?, lines.next().and_then(|line| line.trim().parse().ok())))
 }
@@ -108,7 +121,7 @@ pub fn claimed_by(folder: &Path) -> Option<u32> {
     claim_of(folder).map(|(pid, _)| pid)
 }
 
-/// Whether a process runs. One that has ended, and that nobody has asked about yet, does not.
+/// True if a process runs. A zombie does not.
 pub fn is_running(pid: u32) -> bool {
     // Behind the name, which is in parentheses and may hold anything, is its state.
     let state = |text: String| text.rsplit_once(") ").and_then(|(_, state)| state.chars().next());
@@ -116,22 +129,26 @@ pub fn is_running(pid: u32) -> bool {
     read.is_some_and(|state| !matches!(state, 'Z' | 'X' | 'x'))
 }
 
-/// Whether what is mapped into a process, as the kernel lists it, has musl's C library: under the name of its loader, as on Alpine Linux,
-/// or where Debian puts it.
+/// True if a process has musl's C library, from the kernel's list of its mapped files: under the name of its loader, as on Alpine Linux, or
+/// in Debian's folder.
 pub fn is_musl(maps: &str) -> bool {
     maps.lines().any(|line| line.contains("/ld-musl-") || line.ends_with("-linux-musl/libc.so"))
 }
 
 /// A lock on [`LOCK`], until it is dropped or its process ends.
-pub struct RecorderLock(#[allow(dead_code)] File);
+pub struct RecorderLock {
+    file: File,
+    is_new: bool,
+}
 
-fn locked(folder: &Path, operation: i32) -> io::Result<File> {
-    // Who only looks leaves nothing behind.
-    let make = operation == libc::LOCK_EX;
-    let file = OpenOptions::new().write(true).create(make).truncate(false).mode(0o600).open(folder.join(LOCK))?;
+fn locked(folder: &HeldFolder) -> io::Result<RecorderLock> {
+    let (file, is_new) = match folder.create(LOCK) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (folder.file_to_write(LOCK)?, false),
+        made => (made?, true),
+    };
     // SAFETY: the descriptor is that of an open file.
-    match unsafe { libc::flock(file.as_raw_fd(), operation | libc::LOCK_NB) } {
-        0 => Ok(file),
+    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
+        0 => Ok(RecorderLock { file, is_new }),
         _ => Err(io::Error::last_os_error()),
     }
 }
@@ -142,27 +159,34 @@ impl RecorderLock {
     /// # Errors
     /// When another process is, or the file cannot be made.
     pub fn take(folder: &Path) -> io::Result<RecorderLock> {
+        let held = HeldFolder::open(folder)?;
         // The recorder inside looks by taking the lock for an instant: that is waited out.
         for _ in 0..50 {
-            match locked(folder, libc::LOCK_EX) {
+            match locked(&held) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     std::thread::sleep(std::time::Duration::from_millis(2));
                 }
-                other => return other.map(RecorderLock),
+                other => return other,
             }
         }
-        locked(folder, libc::LOCK_EX).map(RecorderLock)
+        locked(&held)
+    }
+
+    /// The file that was made for it; `None` where it was there.
+    pub fn made(&self) -> Option<&File> {
+        self.is_new.then_some(&self.file)
     }
 
     /// Whether a process is the recording process of a folder.
     pub fn is_held(folder: &Path) -> bool {
-        matches!(locked(folder, libc::LOCK_SH), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+        HeldFolder::open(folder).is_ok_and(|held| is_locked(&held))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn musl_is_known_by_what_is_mapped() {
@@ -186,6 +210,7 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("open");
             path
         };
+        let is_open_to_others = |path: &Path| HeldFolder::open(path).is_ok_and(|held| held.is_open_to_others());
         let empty = open("empty");
         private_folder(&empty).expect("made private");
         assert!(!is_open_to_others(&empty));

@@ -1,9 +1,9 @@
-//! How a recording goes, for the status line: one small file that the recorder writes in place and the recording process reads.
+//! The status of a recording: one small file that the recorder writes in place and the recording process reads.
 
-use super::{STATUS, private_file};
-use std::fs::OpenOptions;
+use super::STATUS;
+use memory_city_wire::HeldFolder;
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// How it goes, in one small file that is written in place.
@@ -25,16 +25,16 @@ pub struct AgentStatus {
     pub numbered: u64,
     /// Garbage collections.
     pub collections: u64,
-    /// Of them those that are one pause of a collector that works beside the program.
+    /// Those of them that are one pause of a collector that works beside the program.
     pub gc_pauses: u64,
     /// Walks.
     pub walks: u64,
     /// Walks that were left out because the disk was too full.
     pub no_room: u64,
-    /// Walks at the end that were left out because nobody would have waited for them.
+    /// Walks at the end that were left out for lack of time.
     pub no_time: u64,
-    /// The first walk comes no earlier than so many microseconds after the beginning, as it might stop the program for long; 0 where it need
-    /// not wait, or has been.
+    /// The first walk comes no earlier than this many microseconds after the beginning, as it might stop the program for long. 0 if it need
+    /// not wait, or is done.
     pub first_walk: u64,
     /// For how long, microseconds.
     pub first_takes: u64,
@@ -56,13 +56,13 @@ pub struct AgentStatus {
     pub interval: u64,
     /// Bytes written.
     pub size: u64,
-    /// Which events the VM tells us, by their numbers: bit 0 for event 50. None when a recording has ended.
+    /// The events that the VM sends, as bits by number: bit 0 for event 50. None when a recording has ended.
     pub events_on: u64,
     /// How often the VM has called us, in all recordings of the process.
     pub events_told: u64,
     /// How often before this recording.
     pub events_before: u64,
-    /// 1 where the VM has a fault that is told as [`crate::CLONES_AT_RISK`].
+    /// 1 if the VM has the fault of [`crate::CLONES_AT_RISK`].
     pub clones_at_risk: u64,
     /// Empty while it records; then why it ended.
     pub ended: String,
@@ -137,21 +137,26 @@ impl AgentStatus {
         use std::os::unix::fs::FileExt;
         let mut bytes = self.text().into_bytes();
         bytes.resize(STATUS_BYTES, b'\n');
-        let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join(STATUS))?;
-        open.write_all_at(&bytes, 0)
+        let held = HeldFolder::open(folder)?;
+        let file = match held.create(STATUS) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => held.file_to_write(STATUS)?,
+            made => made?,
+        };
+        file.write_all_at(&bytes, 0)
     }
 
-    /// Takes the room that it needs on the disk, before there is a recorder: one that finds the disk full can say so there.
+    /// Makes the file with the room that it needs on the disk, before there is a recorder: one that finds the disk full can say so there.
     ///
     /// # Errors
     /// When there is no room.
-    pub fn reserve(folder: &Path) -> io::Result<()> {
-        private_file(&folder.join(STATUS))?.write_all(&[b'\n'; STATUS_BYTES])
+    pub fn reserve(folder: &Path) -> io::Result<File> {
+        let mut file = HeldFolder::open(folder)?.create(STATUS)?;
+        file.write_all(&[b'\n'; STATUS_BYTES]).map(|()| file)
     }
 
     /// Reads it; `None` before the recorder has begun.
     pub fn read(folder: &Path) -> Option<AgentStatus> {
-        let bytes = std::fs::read(folder.join(STATUS)).ok()?;
+        let bytes = HeldFolder::open(folder).and_then(|held| held.read(STATUS, STATUS_BYTES as u64)).ok()?;
         Some(AgentStatus::parse(&String::from_utf8_lossy(&bytes))).filter(|status| status.pid > 0)
     }
 }

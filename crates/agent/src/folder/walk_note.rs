@@ -1,6 +1,8 @@
-//! The note beside the dump of a walk: where the followed samples, or all objects, stand in it. It comes when the dump is complete.
+//! The note beside the dump of a walk: the places of the followed samples, or of all objects, in the dump. It comes when the dump is
+//! complete.
 
-use super::{WALKS, private_file};
+use super::WALKS;
+use memory_city_wire::{DUMP_END, HeldFolder, NOTE_END, NUMBERS_END, UNFINISHED_NOTE_END, walk_file};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -41,8 +43,8 @@ pub struct WalkNote {
     pub end: u64,
     /// How many collections had ended before.
     pub gcs: u64,
-    /// Samples that were taken too late to be held, and before the program stood still: their objects are in the dump, and nobody knows
-    /// where. None where nobody counted them.
+    /// Late samples: taken too late to be held, and before the program stood still. Their objects are in the dump at unknown places. None
+    /// if they were not counted.
     pub late: Option<u64>,
     /// The samples, by their numbers.
     pub links: Vec<WalkNumber>,
@@ -51,18 +53,18 @@ pub struct WalkNote {
 impl WalkNote {
     /// Where the dump of a walk is.
     pub fn dump(folder: &Path, number: u64) -> PathBuf {
-        folder.join(WALKS).join(format!("{number}.hprof"))
+        folder.join(WALKS).join(format!("{number}.{DUMP_END}"))
     }
 
     /// Where its note is, which comes when the dump is complete.
     pub fn file(folder: &Path, number: u64) -> PathBuf {
-        folder.join(WALKS).join(format!("{number}.links"))
+        folder.join(WALKS).join(format!("{number}.{NOTE_END}"))
     }
 
-    /// Where the numbers of all objects are, where they have some: pairs of number and handle, eight bytes each, little
-    /// endian; the lowest bit of the handle says that the object stands for a class.
+    /// The file with the numbers of all objects, if they have some: pairs of number and handle, eight bytes each, little endian. The lowest
+    /// bit of the handle marks an object that stands for a class.
     pub fn numbers(folder: &Path, number: u64) -> PathBuf {
-        folder.join(WALKS).join(format!("{number}.numbers"))
+        folder.join(WALKS).join(format!("{number}.{NUMBERS_END}"))
     }
 
     /// Writes the numbers of all objects, each with the handle of the global reference that holds it; before the note.
@@ -70,7 +72,8 @@ impl WalkNote {
     /// # Errors
     /// When they cannot be written.
     pub fn write_numbers(folder: &Path, number: u64, numbers: impl IntoIterator<Item = WalkNumber>) -> io::Result<()> {
-        let mut file = io::BufWriter::new(private_file(&WalkNote::numbers(folder, number))?);
+        let walks = HeldFolder::open(folder)?.folder(WALKS)?;
+        let mut file = io::BufWriter::new(walks.create(format!("{number}.{NUMBERS_END}"))?);
         for numbered in numbers {
             file.write_all(&numbered.number.to_le_bytes())?;
             file.write_all(&numbered.word.to_le_bytes())?;
@@ -92,8 +95,9 @@ impl WalkNote {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
-        let unfinished = WalkNote::file(folder, self.number).with_extension("part");
-        let mut file = io::BufWriter::new(private_file(&unfinished)?);
+        let walks = HeldFolder::open(folder)?.folder(WALKS)?;
+        let unfinished = format!("{}.{UNFINISHED_NOTE_END}", self.number);
+        let mut file = io::BufWriter::new(walks.create(&unfinished)?);
         let late = self.late.map_or(String::new(), |late| format!(" {late}"));
         writeln!(file, "walk {} {} {} {}{late}", self.number, self.start, self.end, self.gcs)?;
         for link in &self.links {
@@ -101,7 +105,7 @@ impl WalkNote {
         }
         file.flush()?;
         drop(file);
-        std::fs::rename(&unfinished, WalkNote::file(folder, self.number))
+        walks.rename(&unfinished, &format!("{}.{NOTE_END}", self.number))
     }
 
     /// Reads a note.
@@ -121,9 +125,9 @@ impl WalkNote {
 
     /// Numbers of the walks that wait to be taken, ascending.
     pub fn waiting(folder: &Path) -> Vec<u64> {
-        let entries = std::fs::read_dir(folder.join(WALKS)).into_iter().flatten().flatten();
-        let number = |e: std::fs::DirEntry| e.file_name().to_str()?.strip_suffix(".links")?.parse().ok();
-        let mut waiting: Vec<u64> = entries.filter_map(number).collect();
+        let names = HeldFolder::open(folder).and_then(|held| held.folder(WALKS)?.names()).unwrap_or_default();
+        let number = |name: &std::ffi::OsString| walk_file(name).filter(|(_, end)| *end == NOTE_END).map(|(n, _)| n);
+        let mut waiting: Vec<u64> = names.iter().filter_map(number).collect();
         waiting.sort_unstable();
         waiting
     }

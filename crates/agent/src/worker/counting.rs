@@ -1,14 +1,14 @@
-//! Class histograms between walks.
+//! The recorder's thread: class histograms between walks.
 
 use super::Worker;
 use crate::fault;
 use crate::histogram::{HistogramClass, HistogramOutcome, count};
-use crate::log;
+use crate::log::log;
 use crate::sites::LoaderKey;
 use memory_city_wire::{ChunkKind, CountRow, LossReason};
 use std::sync::PoisonError;
 
-/// So many classes of a histogram are looked up while the tables of names are locked.
+/// Classes of a histogram that are looked up while the tables of names are locked.
 const CLASSES_AT_A_TIME: usize = 256;
 
 impl Worker<'_> {

@@ -1,14 +1,14 @@
-//! Which followed samples have died since the last look, and which are let go of because there are too many.
+//! The recorder's thread: finds the followed samples that died since the last look, and drops some if there are too many.
 
 use super::Worker;
 use crate::options::SamplingMode;
-use memory_city_wire::{ChunkKind, LossReason};
+use memory_city_wire::{ChunkKind, FOLLOWED_ONE_IN, LossReason};
 
-/// What holds for long is said again after so many nanoseconds.
+/// A lasting condition is reported again after so many nanoseconds.
 const SAY_AGAIN: u64 = 1_000_000_000;
-/// Looking for deaths takes at most one part in so many of the time.
+/// Looking for deaths takes at most one part in this many of the time.
 const DEATHS_DUTY: u64 = 50;
-/// So many deaths are handed to the sink before it is looked at.
+/// Deaths handed to the sink between two checks of it.
 const DEATHS_AT_A_TIME: usize = 8192;
 
 impl Worker<'_> {
@@ -35,7 +35,7 @@ impl Worker<'_> {
         // Again and again: the part of a bounded recording that says it first may go.
         if now_in != one_in || now_in > 1 && begun >= self.followed_told + SAY_AGAIN {
             self.followed_told = begun;
-            self.sink()?.setting(begun, "sampling.followed-one-in", now_in.to_string());
+            self.sink()?.setting(begun, FOLLOWED_ONE_IN, now_in.to_string());
         }
         for (_, weak) in &thinned {
             // SAFETY: as above.

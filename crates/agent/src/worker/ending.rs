@@ -1,17 +1,16 @@
-//! The end of a recording: a last walk where there is time for it, what waits, and nothing that stays behind.
+//! The end of a recording: a last walk if there is time for it, the waiting rows, and the removal of leftovers.
 
 use super::{Worker, wrong};
 use crate::callbacks::{AT_LEAVING, AT_THE_END, PROGRAM_ENDED};
 use crate::fault;
-use crate::folder::{RecorderLock, tidy};
+use crate::folder::{RecorderLock, remove_dumps, tidy};
 use crate::recording::AgentRecording;
 use crate::vm::Jni;
-use crate::walk::remove_leftovers;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 impl Worker<'_> {
-    /// The end: a last walk or histogram where there is time for it, what waits, and why.
+    /// The end: a last walk or histogram if there is time for it, the waiting rows, and the reason.
     pub(super) fn end(&mut self, why: &str) -> Result<(), String> {
         let recording = self.recording;
         recording.retire();
@@ -40,13 +39,13 @@ impl Worker<'_> {
         recording.leave();
         let _ = self.status(why.to_owned()).write(&recording.folder);
         if !RecorderLock::is_held(&recording.folder) {
-            remove_leftovers(&recording.folder);
+            remove_dumps(&recording.folder);
             tidy(&recording.folder);
         }
         Ok(())
     }
 
-    /// Whether a last walk would be done before nobody waits for it any more. The VM cannot be stopped while it writes a dump, and a
+    /// True if a last walk would be done before the waiting process gives up. The VM cannot be stopped while it writes a dump, and a
     /// program does not end before that.
     fn has_time_to_walk(&mut self, why: &str) -> Result<bool, String> {
         let (what, most) = if why == PROGRAM_ENDED { ("a program", AT_THE_END) } else { ("a recording", AT_LEAVING) };

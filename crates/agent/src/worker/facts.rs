@@ -1,4 +1,4 @@
-//! What the recorder's thread writes of the run, and how it says that it goes.
+//! Facts of the run that the recorder's thread writes, and its status.
 
 use super::{Worker, wrong};
 use crate::callbacks::told;
@@ -15,7 +15,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What the VM says of itself.
+/// A property of the VM.
 fn property_of(recording: &AgentRecording, name: &CStr) -> Option<String> {
     let mut value = std::ptr::null_mut();
     // SAFETY: the environment lives as long as the VM; the text is freed.
@@ -35,7 +35,7 @@ fn first_word(command: &str) -> String {
     command.split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// What had found no room in the tables of names when that was written last.
+/// Names and stacks that had found no room at the last report.
 #[derive(Default)]
 pub(super) struct RefusedNames {
     stacks: u64,
@@ -43,7 +43,7 @@ pub(super) struct RefusedNames {
 }
 
 impl Worker<'_> {
-    /// What is known of the run.
+    /// The known facts of the run.
     pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
         let options = &self.recording.options;
         let mut facts = vec![
@@ -103,7 +103,7 @@ impl Worker<'_> {
         }
     }
 
-    /// By what the VM keeps for its tools.
+    /// Names the collector from the VM's performance data.
     fn name_by_data(&mut self, data: &PerfData) -> Result<(), String> {
         let Some(program) = data.text("sun.rt.javaCommand") else { return Ok(()) };
         self.named = true;
@@ -118,8 +118,8 @@ impl Worker<'_> {
         self.tell_of_clones(self.clones_at_risk.then_some(CLONES_AT_RISK))
     }
 
-    /// By what the VM answers, where it keeps nothing for its tools (`-XX:-UsePerfData`, `-XX:+PerfDisableSharedMem`). At once, as collections
-    /// that the VM tells are called by the collector: pauses with some, whole ones with others.
+    /// Names the collector from the VM's answer, if it keeps no performance data (`-XX:-UsePerfData`, `-XX:+PerfDisableSharedMem`). Done at
+    /// once, since the kind of a reported collection depends on the collector: pauses with some, whole ones with others.
     fn name_without_data(&mut self) -> Result<(), String> {
         self.named = true;
         let version = java_version(self.recording);
@@ -148,8 +148,8 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Stacks and names of threads that have found no room since the last time: whoever reads the trace before its end, or of a program that
-    /// was killed, would see that they are unknown and not why.
+    /// Reports the stacks and names of threads that found no room since the last time. Readers of a trace without an end then know why they
+    /// are missing.
     pub(super) fn tell_refused(&mut self, now: u64) -> Result<(), String> {
         let stacks = self.recording.stacks.lock().unwrap_or_else(PoisonError::into_inner).refused();
         let threads = self.recording.threads.lock().unwrap_or_else(PoisonError::into_inner).refused();

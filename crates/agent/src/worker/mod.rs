@@ -1,5 +1,5 @@
-//! The recorder's own thread: it adjusts the interval, writes what the queue holds, looks for deaths after collections (`deaths`), walks
-//! (`walking`), has the VM count (`counting`), says how it goes and what found no room (`facts`), and ends the recording (`ending`).
+//! The recorder's own thread. It adjusts the interval, writes the queue, looks for deaths after collections (`deaths`), walks (`walking`),
+//! has the VM count (`counting`), writes facts and the status (`facts`), and ends the recording (`ending`).
 
 mod counting;
 mod deaths;
@@ -13,16 +13,16 @@ use crate::collections::COLLECTIONS;
 use crate::counters::{GcCounters, used};
 use crate::event::AgentEvent;
 use crate::fault;
-use crate::folder::{AgentStatus, RecorderLock};
+use crate::folder::{AgentStatus, RecorderLock, remove_dumps};
 use crate::histogram::HistogramSchedule;
 use crate::identity::NumberedObjects;
-use crate::log;
+use crate::log::log;
 use crate::options::SamplingMode;
 use crate::recording::{AgentRecording, events_on, give_up};
 use crate::sampling::this_thread_is_ours;
 use crate::sink::Sink;
 use crate::vm::Jni;
-use crate::walk::{WalkSchedule, can_walk, remove_leftovers};
+use crate::walk::{WalkSchedule, can_walk};
 use memory_city_wire::{ChunkKind, GcRow, GcScope, LossReason, WireError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use std::time::Duration;
 
 /// How often the interval is adjusted.
 const ROUND: Duration = Duration::from_millis(50);
-/// How often what waits is written, and how it goes; nanoseconds.
+/// Interval of writes of waiting rows and of the status, nanoseconds.
 const WRITE_EVERY: u64 = 500_000_000;
 
 /// Starts the thread.
@@ -58,7 +58,7 @@ pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
                 ending::forget_samples(&recording, thread.jni);
             }
             recording.leave();
-            remove_leftovers(&recording.folder);
+            remove_dumps(&recording.folder);
             // It has said so itself, unless it could not begin, or failed.
             let status = AgentStatus::read(&recording.folder).unwrap_or_default();
             if status.ended.is_empty() {
@@ -76,7 +76,7 @@ pub(crate) fn start(recording: &Arc<AgentRecording>) -> Result<(), String> {
     thread.map(drop).map_err(|e| format!("no thread for the recorder: {e}"))
 }
 
-/// What is said where this thread has failed.
+/// The reason for the end after a failure of this thread.
 const OWN_FAULT: &str = "a fault of the recorder in its own thread";
 
 fn wrong(error: WireError) -> String {
@@ -107,7 +107,7 @@ struct Worker<'a> {
     machine: GcCounters,
     /// Collections written, of this recording.
     collections: u64,
-    /// Those of which the VM told one pause alone.
+    /// Those of which the VM reported a single pause.
     gc_pauses: u64,
     collections_lost: u64,
     deaths: u64,
@@ -127,7 +127,7 @@ struct Worker<'a> {
     refused: RefusedNames,
     /// Whether the program's name is in the trace.
     named: bool,
-    /// Whether the VM has a fault that is told as [`crate::counters::CLONES_AT_RISK`].
+    /// True if the VM has the fault of [`crate::counters::CLONES_AT_RISK`].
     clones_at_risk: bool,
     /// Where all objects have numbers.
     identities: Option<NumberedObjects>,
@@ -170,7 +170,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Gives all objects numbers from here on, where that was asked for. Where the VM cannot, samples have to do, and it is said.
+    /// Gives all objects numbers from here on, if the option asks for it. If the VM cannot, samples have to do, and the trace says so.
     fn follow_all(&mut self) -> Result<(), String> {
         let most = self.recording.options.identity;
         if most > 0 && self.recording.options.walks > 0 {
@@ -295,7 +295,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Takes what waits now, piece by piece: however much it is, little of it is here at a time.
+    /// Takes the waiting events, piece by piece, so that few of them are here at a time.
     fn take_queue(&mut self) -> Result<(), String> {
         let (pieces, lost) = self.recording.queue.pieces();
         let now = self.recording.now();
@@ -322,12 +322,12 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Writes what the sink has where that is much.
+    /// Writes the rows of the sink if there are many.
     fn flush_if_full(&mut self) -> Result<(), String> {
         if self.sink()?.is_full() { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what the sink has.
+    /// Writes the rows of the sink.
     fn flush(&mut self) -> Result<(), String> {
         let sink = self.sink()?;
         let flushed = sink.flush().map_err(wrong);
@@ -337,7 +337,7 @@ impl<'a> Worker<'a> {
         flushed
     }
 
-    /// Writes what there is, and says how it goes.
+    /// Writes the present rows, and the status.
     fn write(&mut self, now: u64) -> Result<(), String> {
         self.written_at = now;
         self.name_program()?;

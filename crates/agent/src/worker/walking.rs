@@ -1,9 +1,9 @@
-//! When the heap is walked, and what belongs to it: all that waits is written first, and what came too late is counted.
+//! The recorder's thread: runs a walk. All waiting rows are written first, and late samples are counted.
 
 use super::Worker;
 use crate::collections::COLLECTIONS;
 use crate::folder::RecorderLock;
-use crate::log;
+use crate::log::log;
 use crate::walk::{WalkOutcome, can_walk, tell, walk};
 
 impl Worker<'_> {
@@ -18,7 +18,7 @@ impl Worker<'_> {
         Ok(waits)
     }
 
-    /// Whether somebody waits for the first walk: that tells more, and what a histogram takes would delay it.
+    /// True if a process waits for the first walk: that has more data, and a histogram would delay it.
     pub(super) fn waits_for_walk(&self) -> bool {
         self.schedule.is_first_awaited() && RecorderLock::is_held(&self.recording.folder)
     }

@@ -1,4 +1,4 @@
-//! The objects that retain most, each alone.
+//! Analysis `biggest`: the single objects with the largest retained size.
 
 use super::object_rows::OwnerRows;
 use super::objects::{Largest, group, group_parameter, history};
@@ -121,7 +121,7 @@ impl Analysis for Biggest {
 }
 
 /// The owners of an object upwards in short: types one after the other, those that repeat once; at last the root.
-fn owners_text(
+pub(super) fn owners_text(
     heap: &HeapState,
     dominators: &Dominators,
     anchors: &Anchors<'_>,

@@ -1,4 +1,4 @@
-//! Numbers that are objects: how many there are, and how many of them say the same.
+//! Analysis of boxed numbers: how many number objects there are, and how many are equal.
 
 use super::contents::{ContentTable, EqualObjects};
 use super::objects::{Largest, address_text, group_parameter, objects_of_types, text_cell, top_parameter, type_name};
@@ -18,19 +18,7 @@ pub(super) fn analysis() -> Box<dyn Analysis> {
 
 struct BoxedNumbers;
 
-/// The classes of boxes; each has its value in the field `value`.
-const BOXES: [&str; 8] = [
-    "java.lang.Boolean",
-    "java.lang.Byte",
-    "java.lang.Character",
-    "java.lang.Short",
-    "java.lang.Integer",
-    "java.lang.Long",
-    "java.lang.Float",
-    "java.lang.Double",
-];
-
-/// What tells values of one class apart.
+/// The bits that distinguish values of one class.
 fn bits(value: FieldValue) -> Option<u64> {
     match value {
         FieldValue::Float(x) => Some(x.to_bits().into()),
@@ -62,10 +50,12 @@ impl Analysis for BoxedNumbers {
         arguments: &Arguments,
         progress: &Progress,
     ) -> Result<Findings> {
-        let is_box = |t: &HeapType| BOXES.contains(&&*t.name);
+        let types = &document.profile().types;
+        let is_box = |t: &HeapType| types.boxes.contains(&&*t.name);
         let (values, boxes) = objects_of_types(document, window.to, arguments.word("group"), is_box, progress)?;
         let heap = values.heap();
-        let place = |t: u32| if is_box(&heap.types()[t as usize]) { values.place(TypeId(t), "value") } else { None };
+        let place =
+            |t: u32| if is_box(&heap.types()[t as usize]) { values.place(TypeId(t), types.boxed) } else { None };
         let places: Vec<Option<FieldPlace>> = (0..heap.types().len() as u32).map(place).collect();
         let contents = ContentTable::new();
         let visit = |o: ObjectId, record: &ObjectRecord<'_>| {
@@ -78,12 +68,12 @@ impl Analysis for BoxedNumbers {
         values.scan(Some(&boxes), &visit, progress)?;
 
         let mut first = Largest::new(arguments.count("top"));
-        let mut types: BTreeMap<&str, BoxSum> = BTreeMap::new();
+        let mut sums: BTreeMap<&str, BoxSum> = BTreeMap::new();
         let mut sum = BoxSum::default();
         let mut distinct = 0u64;
         for (_, equal) in contents.finish() {
             distinct += 1;
-            types.entry(type_name(heap, equal.first)).or_default().add(&equal);
+            sums.entry(type_name(heap, equal.first)).or_default().add(&equal);
             sum.add(&equal);
             first.add((equal.bytes, Reverse(equal.first), equal));
         }
@@ -102,7 +92,7 @@ impl Analysis for BoxedNumbers {
             ..Row::default()
         });
         let value_rows: Vec<Row> = value_rows.collect();
-        let mut by_type: Vec<_> = types.into_iter().collect();
+        let mut by_type: Vec<_> = sums.into_iter().collect();
         by_type.sort_by_key(|(name, sum)| (Reverse(sum.bytes), *name));
         let type_rows = by_type.into_iter().map(|(name, sum)| Row { cells: sum.cells(name), ..Row::default() });
         let left = distinct - value_rows.len() as u64;

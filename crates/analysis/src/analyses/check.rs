@@ -1,11 +1,11 @@
-//! Checks for build pipelines: whether anything accumulates, or a limit is exceeded, and who owns what is too much.
+//! Checks for build pipelines: fails if anything accumulates or a limit is exceeded, and names the owners.
 //!
 //! Without a limit every accumulation that the analysis `leak` finds is a failure. With limits they alone decide.
 //! [`CheckReport`] serialises as the JSON form that `docs/report-json.md` describes.
 
 use super::cut::field_references;
 use super::report::{self, Report};
-use super::{AnalysisRegistry, TimeWindow};
+use super::{AnalysisRegistry, LeakVerdict, TimeWindow, VerdictKind};
 use crate::group::{MemoryTree, Reads};
 use crate::ownership::OwnerTree;
 use crate::ownership::holders::{NamedObjects, describe, named_objects};
@@ -14,26 +14,29 @@ use crate::tabular::{bytes_text, count_text, several};
 use crate::timeline::{ClosureMetric, History, Metric, NodeId, Source, TimePoint, Timeline};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::KeepRules;
+use memory_city_heap::printable::line_text;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, RootKind};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What must not be exceeded. Without any limit, nothing may accumulate.
+/// The limits. Without any, nothing may accumulate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CheckLimits {
     /// How much more roots may keep at the last time than at the first.
     pub growth: Option<GrowthLimit>,
-    /// Of what there may not be too much at the last time.
+    /// Limits on the retained size of groups at the last time.
     pub retained: Vec<RetainedLimit>,
-    /// Soft references do not keep what they refer to.
+    /// If true, soft references do not keep their targets.
     pub soft_as_weak: bool,
+    /// If true, an input that cannot be judged (no roots, cut off, most of it unreachable) is no failure.
+    pub allow_incomplete: bool,
 }
 
 /// How much the heap may grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GrowthLimit {
-    /// Percent of what it has at the first time.
+    /// Percent of the value at the first time.
     Percent(f64),
     /// Bytes.
     Bytes(u64),
@@ -57,10 +60,10 @@ impl FromStr for GrowthLimit {
     }
 }
 
-/// What there may not be too much of: what is written holds where the limit is exceeded.
+/// A limit on a retained size, written as the condition of a failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RetainedLimit {
-    /// As it was written.
+    /// The limit as typed.
     text: String,
     of: LimitOf,
 }
@@ -96,13 +99,16 @@ impl FromStr for RetainedLimit {
                 number,
                 ..
             }) => Ok(RetainedLimit { text: text.to_owned(), of: LimitOf::Named(name.to_owned(), comparison, number) }),
-            Ok(_) => Err(format!("say what is too much, with > or >=: '{name} > 50MB' fails when it retains more")),
+            Ok(_) => {
+                let name = line_text(name);
+                Err(format!("say what is too much, with > or >=: '{name} > 50MB' fails when it retains more"))
+            }
             Err(error) => Err(format!("\n  {}", error.pointing(&amount_only).replace('\n', "\n  "))),
         }
     }
 }
 
-/// What stands before the last operator, and what from it on: names may have operators in them (`List<int>`).
+/// Splits at the last operator: names may have operators in them (`List<int>`).
 fn name_and_limit(text: &str) -> Option<(&str, &str)> {
     let is_operator = |c: char| "<>=!".contains(c);
     let mut at = text.rfind(is_operator)?;
@@ -119,7 +125,7 @@ fn name_and_limit(text: &str) -> Option<(&str, &str)> {
     (!name.is_empty() && !name.contains('"')).then_some((name, &text[at..]))
 }
 
-/// What filters may ask for in trees with all closure metrics.
+/// The columns that filters may use in trees with all closure metrics.
 fn filter_columns() -> Vec<FilterColumn> {
     let timeline = Timeline::from_trees(vec![TimePoint::default()], &[MemoryTree::new()]);
     let timeline = ClosureMetric::CLOSURES.iter().fold(timeline, |t, metric| t.with_metric(metric.info(), |_, _| 0));
@@ -128,24 +134,35 @@ fn filter_columns() -> Vec<FilterColumn> {
     table.map(|table| table.filter_columns().to_vec()).unwrap_or_default()
 }
 
-/// What was found of one limit, or one accumulation.
+/// The result for one limit, or one accumulation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct CheckFinding {
-    /// `accumulation`, `max-growth` or `max-retained`.
+    /// `accumulation`, `max-growth`, `max-retained`; [`INCOMPLETE`] for an input that could not be judged.
     pub id: &'static str,
-    /// What was checked, for people.
+    /// The subject of the check, for people.
     pub title: String,
     /// Whether it is as it should be.
     pub passed: bool,
-    /// What was found, in a sentence.
+    /// The result in a sentence.
     pub message: String,
-    /// Who owns it, in lines.
+    /// The owners, in lines.
     pub details: Vec<String>,
     /// Bytes that were compared with the limit: retained, or grown. `None` where nothing was.
     pub bytes: Option<i64>,
 }
 
-/// What a check found.
+/// The id of the finding that says that the input could not be judged.
+pub const INCOMPLETE: &str = "incomplete";
+
+impl CheckReport {
+    /// Whether nothing failed but that the input could not be judged.
+    pub fn is_unjudged(&self) -> bool {
+        let mut failed = self.checks.iter().filter(|finding| !finding.passed).peekable();
+        failed.peek().is_some() && failed.all(|finding| finding.id == INCOMPLETE)
+    }
+}
+
+/// The result of a check.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct CheckReport {
     /// Version of the JSON form, that of reports.
@@ -156,19 +173,20 @@ pub struct CheckReport {
     pub from: usize,
     /// The last.
     pub to: usize,
-    /// What a person must know about it.
+    /// Warnings about the result.
     pub warnings: Vec<Warning>,
     /// One for each limit; without any, one for each accumulation.
     pub checks: Vec<CheckFinding>,
-    /// What the analysis `leak` found, where it was asked.
+    /// The verdict, if the analysis `leak` ran.
+    pub verdict: Option<LeakVerdict>,
+    /// The report of the analysis `leak`, if it ran.
     pub report: Option<Report>,
 }
 
 /// Checks a source.
 ///
 /// # Errors
-/// When the input does not say what the check is about (one dump says nothing of growth), a state cannot be loaded again,
-/// or the work was cancelled.
+/// When the input has no data for the check (one dump has no growth), a state cannot be loaded again, or the work was cancelled.
 pub fn check(source: &Source, window: TimeWindow, limits: &CheckLimits, progress: &Progress) -> Result<CheckReport> {
     let rules = if limits.soft_as_weak { KeepRules::SOFT_AS_WEAK } else { KeepRules::default() };
     let mut report = CheckReport {
@@ -178,11 +196,13 @@ pub fn check(source: &Source, window: TimeWindow, limits: &CheckLimits, progress
         to: window.to + 1,
         warnings: source.warnings(),
         checks: Vec::new(),
+        verdict: None,
         report: None,
     };
     if limits.growth.is_none() && limits.retained.is_empty() {
         let found = leaks(source, window, limits, progress)?;
-        report.checks = accumulations(&found);
+        report.verdict = found.parts.iter().find_map(|part| part.findings.verdict.clone());
+        report.checks = accumulations(&found, report.verdict.as_ref(), limits.allow_incomplete);
         report.report = Some(found);
     }
     if let Some(limit) = limits.growth {
@@ -203,11 +223,25 @@ pub fn check(source: &Source, window: TimeWindow, limits: &CheckLimits, progress
     for limit in &limits.retained {
         report.checks.push(retained_or_kept(source, window, limit, rules, progress)?);
     }
+    // Warnings of states that were read for the limits are among them.
+    report.warnings = source.warnings();
+    let reasons = super::unjudged(&report.warnings);
+    if let Some(first) = reasons.first() {
+        let finding = CheckFinding {
+            id: INCOMPLETE,
+            title: "The input can be judged".into(),
+            passed: limits.allow_incomplete,
+            message: first.clone(),
+            details: reasons[1..].to_vec(),
+            bytes: None,
+        };
+        report.checks.insert(0, finding);
+    }
     report.passed = report.checks.iter().all(|finding| finding.passed);
     Ok(report)
 }
 
-/// Accumulations that are told one by one.
+/// Most accumulations with a finding of their own.
 const MOST: &str = "20";
 
 fn leaks(source: &Source, window: TimeWindow, limits: &CheckLimits, progress: &Progress) -> Result<Report> {
@@ -222,7 +256,7 @@ fn leaks(source: &Source, window: TimeWindow, limits: &CheckLimits, progress: &P
     report::analyse(&leak, source, window, [("top", MOST), ("soft", soft)], progress)
 }
 
-fn accumulations(found: &Report) -> Vec<CheckFinding> {
+fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, allow_incomplete: bool) -> Vec<CheckFinding> {
     let finding = |title: String, passed, message: String| CheckFinding {
         id: "accumulation",
         title,
@@ -233,18 +267,32 @@ fn accumulations(found: &Report) -> Vec<CheckFinding> {
     };
     let answers: Vec<&String> = found.parts.iter().flat_map(|part| &part.findings.answers).collect();
     let Some(table) = found.tables().find(|t| t.header.id == "leaks").filter(|t| !t.rows.is_empty()) else {
-        let message = answers.first().map_or_else(String::new, |answer| (*answer).clone());
-        return vec![finding("Nothing accumulates".into(), true, message)];
+        let verdict = verdict.cloned().unwrap_or_default();
+        let (title, passed) = match verdict.kind {
+            VerdictKind::Unknown => ("The growth can be judged", allow_incomplete),
+            _ if verdict.is_well() => ("Nothing accumulates", true),
+            _ => ("The heap grows", false),
+        };
+        let mut all = finding(title.into(), passed, format!("{}.", verdict.headline));
+        if verdict.kind == VerdictKind::Unknown {
+            all.id = INCOMPLETE;
+        }
+        all.details = verdict.caveats;
+        return vec![all];
     };
     let mut findings: Vec<CheckFinding> = Vec::new();
     let place = table.header.column("place");
+    let accumulates = match verdict.map(|verdict| verdict.kind) {
+        Some(VerdictKind::Grows) => "May accumulate",
+        _ => "Accumulates",
+    };
     for answer in answers {
         match findings.last_mut() {
             Some(last) if answer.starts_with(' ') => last.details.push(answer.trim().to_owned()),
             _ => {
                 let cell = place.and_then(|column| table.rows.get(findings.len())?.cells.get(column));
                 let place = cell.map_or_else(String::new, crate::tabular::Cell::plain);
-                findings.push(finding(format!("Accumulates: {place}"), false, answer.clone()));
+                findings.push(finding(format!("{accumulates}: {place}"), false, answer.clone()));
             }
         }
     }
@@ -253,12 +301,12 @@ fn accumulations(found: &Report) -> Vec<CheckFinding> {
         first.details.extend(found.parts.iter().flat_map(|part| &part.findings.notes).cloned());
     }
     if let Some((more, what)) = table.left_out.as_ref().filter(|(more, _)| *more > 0) {
-        findings.push(finding("Accumulates: more".into(), false, format!("And {more} more {what}.")));
+        findings.push(finding(format!("{accumulates}: more"), false, format!("And {more} more {what}.")));
     }
     findings
 }
 
-/// Bytes of all that roots keep at a time; where the input does not say what they keep, of all that is counted.
+/// Bytes of all that roots keep at a time; without known roots, of all counted objects.
 fn heap_bytes(source: &Source, time: usize, rules: KeepRules, progress: &Progress) -> Result<u64> {
     if let Some(heaps) = source.heaps() {
         let owners = heaps.owners_at(&[time], rules, Reads::REFERENCES | Reads::ROOTS, progress)?;
@@ -313,7 +361,7 @@ fn growth(
     })
 }
 
-/// The heap states, and that the last of the window says what a limit is about.
+/// The heap states of a source, if the last of the window has the data for limits.
 fn heaps_of<'s>(source: &'s Source, time: usize, progress: &Progress) -> Result<&'s History> {
     let lacks = |what: &str, lacks: &str| Error::Unusable {
         what: format!("What groups retain cannot be found: that needs {lacks}, which {what} does not hold"),
@@ -328,10 +376,10 @@ fn heaps_of<'s>(source: &'s Source, time: usize, progress: &Progress) -> Result<
     }
 }
 
-/// What was found of a limit, for the next time that the same dumps are checked: passed, message, details, bytes.
+/// The result of a limit, cached for the next check of the same dumps: passed, message, details, bytes.
 type StoredCheck = (bool, String, Vec<String>, Option<i64>);
 
-/// As [`retained`], which needs heap states: from the cache where it was found before.
+/// As [`retained`], which needs heap states; from the cache if it was found before.
 fn retained_or_kept(
     source: &Source,
     window: TimeWindow,
@@ -396,10 +444,10 @@ fn retained(
     Ok(finding)
 }
 
-/// What the field of a class holds, in all its instances: `None` where there is no such class.
+/// The objects in a field of a class, over all its instances; `None` without such a class.
 ///
 /// # Errors
-/// When the class has no such field, or the input does not say what fields hold: a limit that cannot be checked does not pass.
+/// When the class has no such field, or the input has no field values: a limit that cannot be checked does not pass.
 fn field_objects(
     heaps: &History,
     time: usize,

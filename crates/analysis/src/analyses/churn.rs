@@ -1,4 +1,4 @@
-//! Memory churn: what died in a window, how old, what it was and who allocated it.
+//! Memory churn: the objects that died in a window, with age, type and allocation site.
 
 use super::measures::RunMeasures;
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
@@ -22,10 +22,10 @@ pub(super) fn analysis() -> Box<dyn Analysis> {
 
 struct Churn;
 
-/// Types with so many percent of the garbage are named.
+/// Least share of the garbage for a type to be named, percent.
 const SUSPECT_PERCENT: f64 = 10.0;
 
-/// What one group is of what died: a node of the tree, listed.
+/// A group of dead objects: a listed node of the tree.
 struct DeadGroup {
     node: usize,
     depth: u32,
@@ -250,7 +250,7 @@ impl DeadTotals {
     }
 }
 
-/// By GCs survived.
+/// The table by GCs survived.
 fn ages(dead: &DeadTree, totals: &DeadTotals, noun: GcNoun) -> ResultTable {
     let mut by_bucket: BTreeMap<usize, Weighed> = BTreeMap::new();
     for (&age, &died) in &dead.by_age {

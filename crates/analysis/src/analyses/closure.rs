@@ -1,4 +1,4 @@
-//! What a group reaches and retains, and what that consists of under any grouping.
+//! Analysis `closure`: the objects that a group reaches and retains, under any grouping.
 
 use super::objects::{GROUPS, group_parameter, groups};
 use super::paths::{rules, soft_parameter};

@@ -1,4 +1,5 @@
-//! The garbage collections of a trace or a recording: pauses, causes, what was freed and what survived, one by one and by kind and cause.
+//! Analysis of the garbage collections of a trace or a recording: pauses, causes, bytes freed and survived, one by one and by kind and
+//! cause.
 
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::lives::RunWindow;
@@ -175,7 +176,7 @@ impl ListedCollection {
 #[derive(Default)]
 struct SeenCollections<'a> {
     all: Vec<ListedCollection>,
-    /// Those that a recorder told.
+    /// The collections in a recording.
     told: &'a [GcRecord],
     /// Kinds of those that begin and do not end.
     begun: Vec<GcKind>,
@@ -184,7 +185,7 @@ struct SeenCollections<'a> {
 }
 
 impl<'a> SeenCollections<'a> {
-    /// Of points in time that are collections.
+    /// The collections of points in time that are collections.
     fn of_points(document: &Source, window: TimeWindow, progress: &Progress) -> Result<SeenCollections<'a>> {
         let points = &document.timeline().points()[window.from..=window.to];
         let mut seen = SeenCollections::default();
@@ -222,7 +223,7 @@ impl<'a> SeenCollections<'a> {
         Ok(seen)
     }
 
-    /// Of a recording, whose points in time are walks: several of them may be after one collection, and none after another.
+    /// The collections of a recording, whose points in time are walks: several of them may be after one collection, and none after another.
     fn of_recording(
         document: &Source,
         history: &'a GcHistory,

@@ -1,4 +1,4 @@
-//! Arrays of primitive values whose elements are all the same: memory that says next to nothing.
+//! Analysis of arrays of primitive values whose elements are all equal: memory with next to no information.
 
 use super::contents::{ContentTable, EqualObjects};
 use super::objects::{address_text, group_parameter, objects_of_types, text_cell, top_parameter, type_name};

@@ -1,7 +1,7 @@
-//! Objects by what they hold, where that is compared with what all others hold. Not an analysis itself.
+//! Objects grouped by equal content: shared code of the analyses of duplicates. Not an analysis itself.
 //!
-//! Contents are told apart by 128 bits of hash with random seeds, not byte by byte: of a billion different contents, two would
-//! be taken for equal once in 10^20 runs. So memory is in proportion to the number of different contents, not to their size.
+//! Contents are compared by 128 bits of hash with random seeds, not byte by byte: of a billion different contents, two would be taken for
+//! equal once in 10^20 runs. So memory is in proportion to the number of different contents, not to their size.
 
 use ahash::RandomState;
 use memory_city_heap::ObjectId;
@@ -17,7 +17,7 @@ impl ContentHasher {
         ContentHasher(RandomState::new(), RandomState::new())
     }
 
-    /// The hash of contents and of what they are read as: bytes mean something else in another kind of array.
+    /// The hash of contents and of their kind: the same bytes mean something else in another kind of array.
     #[inline]
     pub(super) fn hash(&self, read_as: impl Hash + Copy, bytes: &[u8]) -> u128 {
         let half = |state: &RandomState| u128::from(state.hash_one((read_as, bytes)));
@@ -32,7 +32,7 @@ pub(super) struct EqualObjects {
     pub(super) count: u64,
     /// Their bytes.
     pub(super) bytes: u64,
-    /// Whatever refers to them and counts with them: the strings of an array.
+    /// Objects that refer to them and count with them: the strings of an array.
     pub(super) users: u64,
     /// The first of them, by address.
     pub(super) first: ObjectId,

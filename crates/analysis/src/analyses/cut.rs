@@ -1,11 +1,12 @@
-//! What would be freed if a reference, a field or a root were not there.
+//! Analysis `cut`: the objects that would be freed without a reference, a field or a root.
 
+use super::interface::{Analysis, Description, Findings, Need};
 use super::objects::{history, object};
+use super::parameters::{Arguments, Parameter, ParameterKind};
 use super::paths::{rules, soft_parameter};
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::Freed;
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::timeline::{Amount, History, NodeId, Source, Unit};
+use crate::timeline::{Amount, History, NodeId, Source, TimeWindow, Unit};
 use memory_city_formats::values::{FieldValue, HeapValues, ObjectRecord};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{CutSet, KeepRules};
@@ -72,8 +73,8 @@ impl Analysis for CutIt {
     }
 }
 
-/// What a text means that names a reference, a field or a root as the analysis `cut` takes it, at a point in time; and what
-/// that is, for people.
+/// Parses the name of a reference, a field or a root as the analysis `cut` takes it, at a point in time. Returns the cut, and its name for
+/// people.
 ///
 /// # Errors
 /// When it names nothing, the input cannot be read again, or the work was cancelled.
@@ -107,7 +108,7 @@ fn nothing(what: String) -> Error {
     }
 }
 
-/// All references from one object to another, and what they are, for people.
+/// All references from one object to another, and a text about them.
 fn between(heap: &HeapState, from: ObjectId, to: ObjectId, text: &str) -> Result<(CutSet, String)> {
     let count = heap.references(from).iter().filter(|&&target| target == to).count();
     if count == 0 {
@@ -161,15 +162,15 @@ fn of_field(
     Ok((cut, format!("{} references", count_text(found.len() as u64))))
 }
 
-/// What a field holds, static or of all instances of a class and those below it; the class has it, or inherits it.
+/// The references in a field, static or of all instances of a class and its subclasses; the class declares or inherits it.
 pub(super) struct FieldReferences {
-    /// From which object to which; fields that hold nothing have none.
+    /// Pairs of referring object and target; empty fields have none.
     pub references: Vec<(ObjectId, ObjectId)>,
-    /// Whether the class or any of its objects has such a field.
+    /// True if the class or any of its objects has such a field.
     pub is_there: bool,
 }
 
-/// Finds what a field holds. Reads the objects of the class.
+/// Finds the references in a field. Reads the objects of the class.
 ///
 /// # Errors
 /// When the input cannot be read again, or the work was cancelled.
@@ -225,8 +226,8 @@ pub(super) fn field_references(
     Ok(FieldReferences { references, is_there: has_field.into_inner() })
 }
 
-/// A static field where nobody says what fields hold, as in a recording: the roots of that name say what it refers to, and classes of
-/// that name refer to it, once for each field that does.
+/// A static field in an input without field values, such as a recording. The roots of that name hold its target, and classes of that name
+/// refer to it, once for each field that does.
 fn of_named_static(heap: &HeapState, class: &str, text: &str) -> Option<(CutSet, String)> {
     let named = heap.roots().iter().filter(|root| root.kind == RootKind::StaticField && root.detail == text);
     let held: BTreeSet<ObjectId> = named.map(|root| root.object).collect();
@@ -252,11 +253,11 @@ fn target(value: FieldValue) -> Option<ObjectId> {
 
 /// Whether the field is no referent that keeps nothing: then another field to the same object would be cut in its place.
 fn keeps(heap: &HeapState, rules: KeepRules, field: &str, from: ObjectId, to: ObjectId) -> bool {
-    let referent = heap.referents().of(from).filter(|r| r.to == to && field == "referent");
-    referent.is_none_or(|r| rules.keeps(r.strength))
+    let mut referents = heap.referents().of(from).iter().filter(|r| r.to == to && field == "referent");
+    referents.all(|r| rules.keeps(r.strength))
 }
 
-/// Whether a type is one of some, or below one.
+/// True if a type is one of the wanted ones, or below one.
 fn inherits(heap: &HeapState, wanted: &[bool], t: usize) -> bool {
     superclasses(heap, t).any(|t| wanted[t])
 }

@@ -1,4 +1,4 @@
-//! What is different between two points in time: by owner, by type and by group, with the objects that cannot be matched.
+//! Analysis `difference`: changes between two points in time by owner, by type and by group, with the objects that cannot be matched.
 
 use super::paths::{rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Parameter, ParameterKind, TimeWindow, change};
@@ -30,10 +30,27 @@ struct Compared {
     time: usize,
 }
 
-/// A row before it is one: what a group holds at both times.
+/// The rows of a table under construction.
+struct Changes {
+    rows: Vec<ChangedGroup>,
+    /// How many groups differ: more than the rows where only the first were made.
+    all: usize,
+}
+
+/// What rows are sorted by, those that differ most first: bytes, objects, objects without a counterpart.
+type Weight = Reverse<(u64, u64, u64)>;
+
+/// See [`Weight`]. Of owners the bytes are those that they retain.
+fn weight(amounts: [Amount; 2], retained: Option<[u64; 2]>, matching: GroupMatch) -> Weight {
+    let bytes = retained.unwrap_or(amounts.map(|amount| amount.bytes));
+    let [bytes, objects] = [bytes, amounts.map(|amount| amount.objects)].map(|[a, b]| change(a, b).unsigned_abs());
+    Reverse((bytes, objects, matching.only_base + matching.only_time))
+}
+
+/// A row under construction: the objects of a group at both times.
 struct ChangedGroup {
     name: Cell,
-    /// What tells rows apart whose changes are equal.
+    /// Sort key of rows with equal changes; empty where they are sorted already.
     order: String,
     amounts: [Amount; 2],
     /// Retained bytes, and the key of the place, of owners.
@@ -108,8 +125,8 @@ impl Analysis for Difference {
             false => MatchedBy::Name,
         };
         let mut findings = Findings { answers: vec![total(timeline, compared)], ..Findings::default() };
-        let mut add = |id: &str, title: &str, changed: Vec<ChangedGroup>, all: GroupMatch, notes: &mut Vec<String>| {
-            notes.push(note(title, &changed, all, matched));
+        let mut add = |id: &str, title: &str, changed: Changes, all: GroupMatch, notes: &mut Vec<String>| {
+            notes.push(note(title, changed.all, all, matched));
             findings.tables.push(table(id, title, changed, matched, top));
         };
         let mut notes = Vec::new();
@@ -121,7 +138,7 @@ impl Analysis for Difference {
             }
         }
         if asked("type") {
-            match types(document, compared, progress) {
+            match types(document, compared, top, progress) {
                 Ok((changed, all)) => add("by_type", "type", changed, all, &mut notes),
                 Err(Error::Unusable { what, .. }) if by == "all" => notes.push(format!("Not by type: {what}.")),
                 Err(error) => return Err(error),
@@ -133,7 +150,7 @@ impl Analysis for Difference {
                 None => TimeMatch::by_count(timeline, compared.base, compared.time),
             };
             let name = |node| Cell::Node(NodeLink::new(timeline, node));
-            let changed = leaves(timeline, compared, &found, name);
+            let changed = leaves(timeline, compared, &found, (top, progress), name)?;
             add("by_group", "group", changed, found.all, &mut notes);
         }
         if matched == MatchedBy::Name {
@@ -153,7 +170,7 @@ impl Analysis for Difference {
 enum MatchedBy {
     /// Traces know each object.
     Identity,
-    /// Walks know each object, but for what was made while they were taken.
+    /// Objects by number: walks know each object, except for those created while they were taken.
     Number,
     Name,
 }
@@ -194,7 +211,7 @@ fn total(timeline: &Timeline, Compared { base, time }: Compared) -> String {
     )
 }
 
-/// What is at neither time: born after the earlier one and dead before the later, where the input knows.
+/// The objects at neither time: born after the earlier one and dead before the later, if the input knows them.
 fn passed_between(document: &Source, compared: Compared, progress: &Progress) -> Result<Option<String>> {
     let Some(heaps) = document.heaps().filter(|heaps| heaps.is_recorded()) else { return Ok(None) };
     let moments = [compared.base, compared.time].map(|time| heaps.moment(time));
@@ -219,7 +236,7 @@ fn passed_between(document: &Source, compared: Compared, progress: &Progress) ->
 }
 
 /// How many rows differ, and how many objects cannot be matched, in a sentence.
-fn note(title: &str, changed: &[ChangedGroup], all: GroupMatch, matched: MatchedBy) -> String {
+fn note(title: &str, changed: usize, all: GroupMatch, matched: MatchedBy) -> String {
     let GroupMatch { only_base, only_time, matched: both, unclear } = all;
     let [only_base, only_time, both] = [only_base, only_time, both].map(count_text);
     let unclear = match unclear {
@@ -232,38 +249,42 @@ fn note(title: &str, changed: &[ChangedGroup], all: GroupMatch, matched: Matched
     match matched {
         MatchedBy::Identity | MatchedBy::Number => format!(
             "By {title}: {} differ. {only_time} objects came, {only_base} went, {both} stayed{unclear}.",
-            count_text(changed.len() as u64)
+            count_text(changed as u64)
         ),
         MatchedBy::Name => format!(
             "By {title}: {} differ. {both} objects have a counterpart of the same name; {only_time} cannot be matched that are \
              only at the time, and {only_base} that are only at the base{unclear}.",
-            count_text(changed.len() as u64)
+            count_text(changed as u64)
         ),
     }
 }
 
-/// The leaves of a timeline that differ.
+/// The leaves of a timeline that differ. A name is made for the first `top` alone: it may be long.
 fn leaves(
     timeline: &Timeline,
     Compared { base, time }: Compared,
     found: &TimeMatch,
+    (top, progress): (usize, &Progress),
     name: impl Fn(NodeId) -> Cell,
-) -> Vec<ChangedGroup> {
+) -> Result<Changes> {
     let mut changed = Vec::new();
     for node in timeline.nodes().filter(|&node| timeline.is_leaf(node)) {
         let amounts = [base, time].map(|t| timeline.amount(t, node));
         let matching = found.by_node[node.index()];
         if differs(amounts, None, matching) {
-            changed.push(ChangedGroup {
-                name: name(node),
-                order: timeline.key(node),
-                amounts,
-                retained: None,
-                matching,
-            });
+            changed.push((weight(amounts, None, matching), node, amounts));
         }
     }
-    changed
+    progress.check()?;
+    changed.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| timeline.cmp_keys(a.1, b.1)));
+    let all = changed.len();
+    changed.truncate(top);
+    let row = |(_, node, amounts): (Weight, NodeId, [Amount; 2])| {
+        progress.check()?;
+        let matching = found.by_node[node.index()];
+        Ok(ChangedGroup { name: name(node), order: String::new(), amounts, retained: None, matching })
+    };
+    Ok(Changes { rows: changed.into_iter().map(row).collect::<Result<_>>()?, all })
 }
 
 /// Whether there is anything to tell. Of objects that are matched by name nothing more is known than their numbers.
@@ -274,8 +295,8 @@ fn differs(amounts: [Amount; 2], retained: Option<[u64; 2]>, matching: GroupMatc
         || matching.only_time > 0
 }
 
-/// By type, whatever the document is grouped by.
-fn types(document: &Source, compared: Compared, progress: &Progress) -> Result<(Vec<ChangedGroup>, GroupMatch)> {
+/// By type, for any grouping of the document.
+fn types(document: &Source, compared: Compared, top: usize, progress: &Progress) -> Result<(Changes, GroupMatch)> {
     let heaps = heaps_of(document)?;
     let grouping = crate::group::grouping("type").map_err(|error| Error::Unusable {
         what: format!("The grouping type is not known: {}", error.message),
@@ -293,7 +314,7 @@ fn types(document: &Source, compared: Compared, progress: &Progress) -> Result<(
         false => TimeMatch::by_count(&timeline, of_pair.base, of_pair.time),
     };
     let name = |node| Cell::Text(timeline.name(node).to_owned());
-    Ok((leaves(&timeline, of_pair, &found, name), found.all))
+    Ok((leaves(&timeline, of_pair, &found, (top, progress), name)?, found.all))
 }
 
 fn heaps_of(document: &Source) -> Result<&History> {
@@ -303,13 +324,13 @@ fn heaps_of(document: &Source) -> Result<&History> {
     })
 }
 
-/// By owner: what each place has of its own, and what it retains.
+/// By owner: the own amount of each place, and its retained amount.
 fn owners(
     document: &Source,
     Compared { base, time }: Compared,
     rules: KeepRules,
     progress: &Progress,
-) -> Result<(Vec<ChangedGroup>, GroupMatch)> {
+) -> Result<(Changes, GroupMatch)> {
     let heaps = heaps_of(document)?;
     let mut needs = Reads::REFERENCES;
     needs.set(Reads::ROOTS, !document.is_recorded());
@@ -318,14 +339,14 @@ fn owners(
         Some(_) => all,
         None => all | needs.difference(o.known),
     });
-    let mut history = OwnerHistory::default();
+    let mut history = OwnerHistory::default().with_profile(document.profile());
     let mut place_of = Vec::new();
     for places in owners.iter().filter_map(|owners| owners.places.as_ref()) {
         place_of.push(history.add(places));
     }
     let [first, second] = &place_of[..] else {
         return Err(Error::Unusable {
-            what: format!("Who owns what cannot be found: that needs {}, which the input does not hold", lacks.names()),
+            what: format!("The owners cannot be found: that needs {}, which the input does not hold", lacks.names()),
             remedy: "Use by=type, take heap dumps, or record a trace with references and GC roots".into(),
         });
     };
@@ -365,21 +386,15 @@ fn owners(
             });
         }
     }
+    let changed = Changes { all: changed.len(), rows: changed };
     Ok((changed, by_identity.map_or(all, |found| found.all)))
 }
 
-fn table(id: &str, by: &str, mut changed: Vec<ChangedGroup>, matched: MatchedBy, top: usize) -> ResultTable {
-    let bytes_of = |group: &ChangedGroup| match &group.retained {
-        Some(([before, after], _)) => change(*before, *after).unsigned_abs(),
-        None => change(group.amounts[0].bytes, group.amounts[1].bytes).unsigned_abs(),
-    };
-    changed.sort_by(|a, b| {
-        let own = |group: &ChangedGroup| change(group.amounts[0].objects, group.amounts[1].objects).unsigned_abs();
-        let moved = |group: &ChangedGroup| group.matching.only_base + group.matching.only_time;
-        let key = |group: &ChangedGroup| Reverse((bytes_of(group), own(group), moved(group)));
-        key(a).cmp(&key(b)).then_with(|| a.order.cmp(&b.order))
-    });
-    let left_out = changed.len().saturating_sub(top);
+fn table(id: &str, by: &str, changed: Changes, matched: MatchedBy, top: usize) -> ResultTable {
+    let Changes { rows: mut changed, all } = changed;
+    let key = |of: &ChangedGroup| weight(of.amounts, of.retained.as_ref().map(|(bytes, _)| *bytes), of.matching);
+    changed.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| a.order.cmp(&b.order)));
+    let left_out = all.saturating_sub(top);
     changed.truncate(top);
     let is_owner = id == "by_owner";
     let rows = changed

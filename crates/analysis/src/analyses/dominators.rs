@@ -1,4 +1,4 @@
-//! The dominator tree to unfold: from the roots or one object down to what each alone keeps alive.
+//! Analysis `dominators`: the dominator tree from the roots or one object down, with the objects that each alone keeps alive.
 
 use super::object_rows::OwnerRows;
 use super::objects::{address_text, history, object};
@@ -146,7 +146,7 @@ impl TreeRows<'_> {
         self.rows.push(Row { kind, depth, cells });
     }
 
-    /// What an object owns, by type; those that retain most first.
+    /// The objects owned by an object, by type, the largest retained size first.
     fn by_type(&mut self, start: Option<ObjectId>) {
         let mut types: FxHashMap<TypeId, (u64, Amount, u64)> = FxHashMap::default();
         for o in self.dominators.owned(start) {
@@ -171,7 +171,8 @@ impl TreeRows<'_> {
         }
     }
 
-    /// What an object owns, one by one, and what these do; returns what is not listed because there are too many rows.
+    /// The objects owned by an object, one by one, and in turn by these. Returns the amount that is left out because there are too many
+    /// rows.
     fn unfold(
         &mut self,
         start: Option<ObjectId>,
@@ -204,7 +205,7 @@ impl TreeRows<'_> {
         Ok(Some((dropped, "rows: ask for fewer below each, or for more in all".to_owned())))
     }
 
-    /// What is listed below an object, the last first.
+    /// The rows below an object, the last first.
     fn level(&self, of: Option<ObjectId>, level: u32) -> Vec<TreeRow> {
         let mut owned = self.dominators.owned(of);
         let mut entries: Vec<TreeRow> = owned.by_ref().take(self.top).map(|o| TreeRow::Object(o, level)).collect();
@@ -235,6 +236,6 @@ impl TreeRows<'_> {
 /// A row to come.
 enum TreeRow {
     Object(ObjectId, u32),
-    /// How many objects are not listed, and what they retain.
+    /// The number of unlisted objects, and their retained amount.
     Rest(u64, Amount, u32),
 }

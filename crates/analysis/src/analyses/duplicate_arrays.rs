@@ -1,4 +1,4 @@
-//! Arrays with equal elements: how many there are, and what one of each would save.
+//! Analysis of arrays with equal elements: how many there are, and the saving if one of each were kept.
 
 use super::contents::{ContentHasher, ContentTable, EqualObjects};
 use super::objects::{
@@ -23,7 +23,7 @@ struct DuplicateArrays;
 /// The arrays that strings refer to.
 fn arrays_in_strings(heap: &HeapState) -> BitSet {
     let mut arrays = BitSet::new(heap.object_count());
-    let is_string: Vec<bool> = heap.types().iter().map(|t| t.name == "java.lang.String").collect();
+    let is_string: Vec<bool> = heap.types().iter().map(|t| heap.profile().types.is_text(&t.name)).collect();
     for string in heap.objects().filter(|&o| is_string[heap.type_of(o).0 as usize]) {
         heap.references(string).iter().for_each(|array| {
             arrays.insert(array.0);

@@ -1,13 +1,13 @@
-//! Classes of the same name from several class loaders: a library loaded again and again, an application that was not let go.
+//! Analysis of classes with the same name from several class loaders: a library loaded again and again, or an application that was not
+//! unloaded.
 
 use super::objects::{history, top_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, TimeWindow};
-use crate::group::domain::is_of_runtime;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader, count_text};
 use crate::timeline::{Amount, Source, Unit};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{HeapState, TypeId, TypeKind};
+use memory_city_heap::{HeapState, Profile, TypeId, TypeKind};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -146,27 +146,31 @@ fn loaders_of<'h>(heap: &'h HeapState, types: &[usize]) -> HashSet<ClassLoader<'
     types.iter().map(|&t| (heap.loaders().of_type.get(t).copied().flatten(), &*heap.types()[t].loader)).collect()
 }
 
-/// A class whose name is all that its class loaders have is made while the program runs, and caches of such come and go: only so much more
-/// of them, as parts of those before, is told.
+/// A class whose name occurs only in such loaders is generated at run time, and caches of generated classes come and go. It is reported
+/// only if it has grown by this factor.
 const MADE_MORE: (usize, usize) = (5, 4);
 
-/// What is said where classes of a program have more class loaders than before: an application that was deployed again, or code that is made
-/// while it runs, and whose former class loaders something keeps. `None` where none have.
+/// The sentence about classes of a program with more class loaders than before: an application was deployed again, or code is generated at
+/// run time, and something keeps the former class loaders. `None` without such classes.
 pub(super) fn deployed_again(before: &HeapState, now: &HeapState) -> Option<String> {
+    let Profile { names, packages, .. } = now.profile();
     let at_first = by_name(before);
     let of_now = by_name(now);
     // Of how many classes that lie in no other a loader has some: of an application several.
     let mut with_classes: HashMap<ClassLoader<'_>, HashSet<&str>> = HashMap::new();
     for (name, types) in &of_now {
         for loader in loaders_of(now, types) {
-            with_classes.entry(loader).or_default().insert(outermost(name));
+            with_classes.entry(loader).or_default().insert(&name[..names.outermost(name)]);
         }
     }
     let is_alone = |types: &[usize]| loaders_of(now, types).iter().all(|loader| with_classes[loader].len() == 1);
     let mut grown: Vec<(bool, usize, usize, &str)> = Vec::new();
     for (name, types) in &of_now {
         // Hidden classes and those that are made up while it runs have a loader each.
-        if types.len() < 2 || is_of_runtime(name) || name.contains("$$") || name.contains("$Proxy") {
+        if types.len() < 2
+            || packages.is_of_runtime(name)
+            || names.generated_by_loader.iter().any(|of| name.contains(of))
+        {
             continue;
         }
         let loaders = loaders_of(now, types).len();
@@ -194,11 +198,6 @@ pub(super) fn deployed_again(before: &HeapState, now: &HeapState) -> Option<Stri
     Some(format!(
         "{name} {others} loaded by {loaders} class loaders ({first} at first): {why}. `analyse duplicate-classes` lists them."
     ))
-}
-
-/// The name of the class that a class lies in, or its own.
-fn outermost(name: &str) -> &str {
-    name.split('$').next().unwrap_or(name)
 }
 
 fn kinds() -> Vec<RowKind> {
@@ -230,12 +229,13 @@ fn columns() -> Vec<Column> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memory_city_formats::JVM;
     use memory_city_heap::{HeapBuilder, HeapType};
 
     #[test]
     fn what_was_deployed_again_is_said_where_it_became_more() {
         let deployed = |times: usize| {
-            let mut heap = HeapBuilder::new();
+            let mut heap = HeapBuilder::with_profile(&JVM);
             for n in 0..times {
                 for name in ["com.acme.Shop", "com.acme.Cart", "com.acme.Shop$$Lambda", "java.util.Made"] {
                     let loader = format!("application {n}").as_str().into();
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn code_that_is_made_while_it_runs_is_no_application() {
         let made = |times: usize| {
-            let mut heap = HeapBuilder::new();
+            let mut heap = HeapBuilder::with_profile(&JVM);
             for n in 0..times {
                 for name in ["org.acme.Generated", "org.acme.Generated$Stage1"] {
                     let loader = format!("made {n}").as_str().into();

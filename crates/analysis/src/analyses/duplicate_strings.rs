@@ -1,4 +1,4 @@
-//! Strings of equal text: how many there are, and what one of each would save.
+//! Analysis of strings with equal text: how many there are, and the saving if one of each were kept.
 
 use super::contents::{ContentHasher, ContentTable, EqualObjects};
 use super::objects::{
@@ -33,7 +33,7 @@ struct StringPlaces {
 struct StringArrays {
     /// Each array once.
     arrays: BitSet,
-    /// Those with two bytes a character in arrays of bytes.
+    /// Strings with two bytes a character in arrays of bytes.
     wide: SharedBits,
     /// How many strings beyond the first refer to an array.
     more: FxHashMap<ObjectId, u64>,
@@ -49,10 +49,11 @@ fn arrays_of_strings(values: &HeapValues, strings: &BitSet, progress: &Progress)
     let places: Vec<Option<StringPlaces>> = (0..heap.types().len() as u32)
         .map(TypeId)
         .map(|t| {
-            (heap.types()[t.0 as usize].name == "java.lang.String").then(|| StringPlaces {
-                value: values.place(t, "value"),
-                coder: values.place(t, "coder"),
-                offset: values.place(t, "offset").is_some(),
+            let text = heap.profile().types.text.filter(|text| heap.types()[t.0 as usize].name == text.name)?;
+            Some(StringPlaces {
+                value: values.place(t, text.value),
+                coder: values.place(t, text.coder),
+                offset: values.place(t, text.offset).is_some(),
             })
         })
         .collect();
@@ -108,7 +109,7 @@ impl Analysis for DuplicateStrings {
         arguments: &Arguments,
         progress: &Progress,
     ) -> Result<Findings> {
-        let is_string = |t: &memory_city_heap::HeapType| t.name == "java.lang.String";
+        let is_string = |t: &memory_city_heap::HeapType| document.profile().types.is_text(&t.name);
         let (values, strings) = objects_of_types(document, window.to, arguments.word("group"), is_string, progress)?;
         let heap = values.heap();
         let of = arrays_of_strings(&values, &strings, progress)?;

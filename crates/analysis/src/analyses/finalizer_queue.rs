@@ -1,4 +1,4 @@
-//! What waits for its finalizer: objects that are garbage but for a method that is still to run.
+//! Analysis of the finalizer queue: garbage that waits for its `finalize` method.
 
 use super::objects::{Largest, address_text, text_cell, top_parameter, type_name, values};
 use super::{Analysis, Arguments, Description, Findings, Need, TimeWindow};
@@ -21,10 +21,6 @@ pub(super) fn analysis() -> Box<dyn Analysis> {
 
 struct FinalizerQueue;
 
-/// The references that stand for objects with finalizers: of JDKs, of Android. Each class has its queue in a static field.
-const FINALIZERS: [&str; 2] = ["java.lang.ref.Finalizer", "java.lang.ref.FinalizerReference"];
-const REFERENCE: &str = "java.lang.ref.Reference";
-
 /// A reference to an object with a finalizer.
 #[derive(Clone, Copy)]
 struct FinalizerEntry {
@@ -34,6 +30,7 @@ struct FinalizerEntry {
 }
 
 /// All finalizers of the heap state, and those that wait, in the order of the queue.
+#[derive(Default)]
 struct FinalizerEntries {
     all: FxHashMap<ObjectId, FinalizerEntry>,
     waiting: Vec<ObjectId>,
@@ -41,19 +38,18 @@ struct FinalizerEntries {
 
 fn read(values: &HeapValues, progress: &Progress) -> Result<FinalizerEntries> {
     let heap = values.heap();
+    let Some(known) = heap.profile().types.finalizers else { return Ok(FinalizerEntries::default()) };
     let types: Vec<TypeId> = (0..heap.types().len() as u32)
         .map(TypeId)
-        .filter(|t| FINALIZERS.contains(&&*heap.types()[t.0 as usize].name))
+        .filter(|t| known.types.contains(&&*heap.types()[t.0 as usize].name))
         .collect();
-    // JDKs: next, referent. Android: queueNext, and zombie for what waits.
-    let place = |t: TypeId, names: [&str; 2]| -> [Option<FieldPlace>; 2] {
-        names.map(|name| {
-            let in_reference = values.layouts().place_in(heap, t, REFERENCE, name);
-            in_reference.or_else(|| values.layouts().place_in(heap, t, FINALIZERS[1], name))
-        })
+    let place = |t: TypeId, names: &[&str]| -> Vec<FieldPlace> {
+        let of_name =
+            |name: &&str| known.classes.iter().find_map(|class| values.layouts().place_in(heap, t, class, name));
+        names.iter().filter_map(of_name).collect()
     };
-    let places: FxHashMap<TypeId, [[Option<FieldPlace>; 2]; 2]> =
-        types.iter().map(|&t| (t, [place(t, ["referent", "zombie"]), place(t, ["next", "queueNext"])])).collect();
+    let places: FxHashMap<TypeId, [Vec<FieldPlace>; 2]> =
+        types.iter().map(|&t| (t, [place(t, known.referent), place(t, known.next)])).collect();
     let mut wanted = BitSet::new(heap.object_count());
     for o in heap.objects().filter(|&o| places.contains_key(&heap.type_of(o))) {
         wanted.insert(o.0);
@@ -62,7 +58,7 @@ fn read(values: &HeapValues, progress: &Progress) -> Result<FinalizerEntries> {
     let visit = |o: ObjectId, record: &ObjectRecord<'_>| {
         let (ObjectRecord::Instance(fields), Some(places)) = (record, places.get(&heap.type_of(o))) else { return };
         let [referent, next] =
-            places.map(|names| names.iter().flatten().find_map(|&p| fields.at(p).and_then(FieldValue::object)));
+            places.each_ref().map(|of| of.iter().find_map(|&p| fields.at(p).and_then(FieldValue::object)));
         all.lock().unwrap_or_else(|e| e.into_inner()).insert(o, FinalizerEntry { referent, next });
     };
     values.scan(Some(&wanted), &visit, progress)?;
@@ -71,8 +67,8 @@ fn read(values: &HeapValues, progress: &Progress) -> Result<FinalizerEntries> {
     let details = |objects: Vec<ObjectId>| values.details(&objects, DetailLimits::default(), progress);
     let object = |name: &'static str| move |d: &ObjectDetails| d.field(name).and_then(FieldValue::object);
     let classes = types.iter().filter_map(|&t| heap.mirror_of(t)).collect();
-    let queues = details(classes)?.iter().filter_map(object("queue")).collect();
-    let heads: Vec<ObjectId> = details(queues)?.iter().filter_map(object("head")).collect();
+    let queues = details(classes)?.iter().filter_map(object(known.queue)).collect();
+    let heads: Vec<ObjectId> = details(queues)?.iter().filter_map(object(known.head)).collect();
     let mut seen = HashSet::new();
     let mut waiting = Vec::new();
     for head in heads {

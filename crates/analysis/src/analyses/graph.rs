@@ -1,4 +1,5 @@
-//! The aggregated object graph of groups: boxes of objects, the references between them, and what is held over which.
+//! Analysis `graph`: the aggregated object graph of groups, with boxes of objects, the references between them, and the objects held over
+//! each.
 
 use super::objects::{GROUPS, group_parameter, groups};
 use super::paths::{rules, soft_parameter};

@@ -1,13 +1,11 @@
-//! What grows most from one point in time to another, and what keeps it alive: referrers, roots, and the way up.
+//! Analysis `growth`: the groups that grow most between two points in time, with referrers, roots, and the path up.
 //!
 //! Where there are objects, the way up is that of the objects ([`Owners`]); of trees, it goes from group to group.
 
-use super::{
-    Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow, growing,
-    strongest,
-};
+use super::ranking::{growing, strongest};
+use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::chain::{OwnerChain, Owners};
-use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
+use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader, count_text};
 use crate::timeline::references::ReferenceMap;
 use crate::timeline::{Amount, Metric, NodeId, Source, Timeline, Unit};
 use memory_city_heap::error::Result;
@@ -50,6 +48,12 @@ impl Analysis for Growth {
                     title: "Metric",
                     explanation: "What growth is measured in",
                     kind: ParameterKind::Metric { default: "bytes" },
+                },
+                Parameter {
+                    id: "keepers",
+                    title: "Keepers",
+                    explanation: "Whether it is looked for what keeps each group alive: of large dumps it takes most of the time",
+                    kind: ParameterKind::Choice { default: "yes", choices: &["yes", "no"] },
                 },
                 number(
                     "referrers",
@@ -119,7 +123,7 @@ impl Analysis for Growth {
         let listed = strongest(growing, arguments.count("top"));
         progress.begin("Looking for what keeps it alive", listed.len() as u64);
         let chains = match document.heaps() {
-            Some(history) if !listed.is_empty() => {
+            Some(history) if !listed.is_empty() && arguments.word("keepers") == "yes" => {
                 let owners = Owners::new(history, window.from, window.to, progress)?;
                 // The group itself is one of the longest chain.
                 let longest = arguments.count("longest_chain") - 1;
@@ -284,6 +288,9 @@ impl Writer<'_> {
                 .collect::<Vec<_>>(),
         );
 
+        if self.arguments.word("keepers") == "no" {
+            return Ok(());
+        }
         let map = self.document.references(window.to, node, progress)?.unwrap_or_default();
         match chain {
             Some(chain) => {
@@ -339,11 +346,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Of trees without objects: follows the referrer of most of the group's objects, upwards, until a root holds most of
-    /// a group, nothing refers to it, or the way returns to where it was.
+    /// For trees without objects: follows the referrer of most of the group's objects, upwards. It ends when a root holds most of a group,
+    /// nothing refers to it, or the path meets itself.
     fn chain(&mut self, start: NodeId, progress: &Progress) -> Result<()> {
         let mut seen = vec![start];
         let mut at = start;
+        // Objects of each group on the way that are certainly on it.
+        let mut followed = self.timeline.amount(self.window.to, start).objects;
         let end = loop {
             progress.check()?;
             let Some(map) = self.document.references(self.window.to, at, progress)? else {
@@ -368,6 +377,18 @@ impl Writer<'_> {
             if seen.len() >= self.arguments.count("longest_chain") {
                 break "and further up".to_owned();
             }
+            let sure = (u128::from(followed) + u128::from(edge.referenced)).saturating_sub(u128::from(objects));
+            let least = u128::from(self.arguments.number("owner_share")) * u128::from(followed);
+            if seen.len() > 1 && sure * 100 < least {
+                break format!(
+                    "not known further up: {} refers to {} of {} objects here, and the trees do not say to which",
+                    self.timeline.path_label(edge.other),
+                    count_text(edge.referenced),
+                    count_text(objects)
+                );
+            }
+            let there = self.timeline.amount(self.window.to, edge.other).objects;
+            followed = edge.referencing.min(there);
             at = edge.other;
             seen.push(at);
             let cells = [self.link(at), (2, Cell::Number(edge.referencing)), (3, Cell::Number(edge.referenced))];

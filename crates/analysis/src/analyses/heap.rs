@@ -1,8 +1,10 @@
-//! The heap over time: how large it is at each point in time, and which collection that is.
+//! Analysis `heap`: the size of the heap at each point in time, with its collection.
 
 use super::{Analysis, Arguments, Description, Findings, TimeWindow};
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text, gc_kinds_explained};
-use crate::timeline::{Amount, GcNoun, NodeId, Source, Unit, by_uptime, is_repeated};
+use crate::tabular::{
+    Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, gc_kind_text, gc_kinds_explained,
+};
+use crate::timeline::{Amount, GcNoun, Metric, NodeId, Source, Timeline, Unit, by_uptime, is_repeated};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 
@@ -132,6 +134,83 @@ impl Analysis for HeapOverTime {
         }
         let header =
             TableHeader { id: "times".into(), title: "Heap over time".into(), columns, ..TableHeader::default() };
-        Ok(Findings { tables: vec![ResultTable { header, rows, ..ResultTable::default() }], ..Findings::default() })
+        let answers =
+            spikes(timeline, window).into_iter().map(|(t, text)| format!("{} {text}", timeline.points()[t].label));
+        Ok(Findings {
+            answers: answers.collect(),
+            tables: vec![ResultTable { header, rows, ..ResultTable::default() }],
+            ..Findings::default()
+        })
+    }
+}
+
+/// So many times as much as its neighbours is a spike.
+const SPIKE: u64 = 3;
+/// Spikes that are named one by one, the highest first.
+const MOST: usize = 3;
+
+/// The states that are many times as large as those before and after them, and what they consist of, the highest first.
+fn spikes(timeline: &Timeline, window: TimeWindow) -> Vec<(usize, String)> {
+    let bytes = |t: usize, node| timeline.value(t, node, Metric::Bytes);
+    let is_state = |t: &usize| timeline.points()[*t].gc.as_ref().is_none_or(|gc| gc.end);
+    let states: Vec<usize> = window.times().filter(is_state).collect();
+    let mut found: Vec<(u64, usize, usize)> = states
+        .windows(3)
+        .filter_map(|near| {
+            let [before, here, after] = [near[0], near[1], near[2]];
+            let beside = if bytes(before, NodeId::ROOT) > bytes(after, NodeId::ROOT) { before } else { after };
+            let all = bytes(here, NodeId::ROOT);
+            (all > 0 && all >= SPIKE.saturating_mul(bytes(beside, NodeId::ROOT))).then_some((all, here, beside))
+        })
+        .collect();
+    found.sort_unstable_by_key(|&(all, here, _)| (std::cmp::Reverse(all), here));
+    let sentence = |(all, here, beside): (u64, usize, usize)| {
+        let more = |node: NodeId| bytes(here, node).saturating_sub(bytes(beside, node));
+        let leaves = timeline.nodes().filter(|&node| timeline.is_leaf(node));
+        let most = leaves.max_by_key(|&node| (more(node), std::cmp::Reverse(node)));
+        let of = most.filter(|&node| more(node) > 0).map_or(String::new(), |node| {
+            format!("; {} has {} of what came and went", timeline.display_name(node), bytes_text(more(node)))
+        });
+        let times = all as f64 / bytes(beside, NodeId::ROOT).max(1) as f64;
+        (here, format!("is a spike: {}, {times:.1} times as much as the states beside it{of}.", bytes_text(all)))
+    };
+    found.into_iter().take(MOST).map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::MemoryTree;
+    use crate::timeline::TimePoint;
+
+    #[test]
+    fn a_state_many_times_as_large_as_its_neighbours_is_named_with_what_it_consists_of() {
+        let said = |of: &[(u64, u64)]| {
+            let tree = |&(a, b): &(u64, u64)| {
+                let mut tree = MemoryTree::new();
+                for (name, bytes) in [("A", a), ("B", b)] {
+                    let node = tree.child(0, &"Type".into(), &name.into());
+                    tree.add_up(&[node as u32], Amount { objects: 1, bytes });
+                }
+                tree
+            };
+            let trees: Vec<MemoryTree> = of.iter().map(tree).collect();
+            let timeline = Timeline::from_trees(vec![TimePoint::default(); of.len()], &trees);
+            spikes(&timeline, TimeWindow::whole(&timeline))
+        };
+        let found = said(&[(1000, 1000), (1000, 9000), (1000, 1500), (1000, 1500)]);
+        assert_eq!(
+            found,
+            [(
+                1,
+                "is a spike: 10.0 kB, 4.0 times as much as the states beside it; B has 7.50 kB of what came and went."
+                    .to_owned()
+            )]
+        );
+        for calm in
+            [&[(1000, 1000), (1000, 4000), (1000, 1000)][..], &[(1, 0), (9000, 0)], &[(1, 0), (900, 0), (1000, 0)]]
+        {
+            assert!(said(calm).is_empty(), "{calm:?}");
+        }
     }
 }

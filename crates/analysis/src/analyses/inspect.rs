@@ -1,4 +1,4 @@
-//! The objects of a group one by one; and one object, what it holds and what holds it.
+//! Analysis `inspect`: the objects of a group one by one; or one object with its contents and its referrers.
 
 use super::object_rows::{told_cells, told_columns};
 use super::objects::{Largest, group_parameter, groups, history, object};

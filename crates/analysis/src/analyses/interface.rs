@@ -1,26 +1,27 @@
-//! What an analysis is: it describes itself and is run.
+//! The interface of analyses: each describes itself and can be run.
 
-use super::kept::{self, FollowsFrom, StoredFindings};
+use super::findings_cache::{self, FollowsFrom, StoredFindings};
+use super::leak_verdict::LeakVerdict;
 use super::parameters::{Arguments, Parameter};
 use crate::lives::has_lives;
 use crate::tabular::ResultTable;
-use crate::timeline::{Metric, NodeId, Source, Timeline};
+use crate::timeline::{NodeId, Source, TimeWindow};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
 
 /// Something that can be found out about a document.
 pub trait Analysis: Send + Sync {
-    /// What it is, needs and can be told. Cheap; the same at every call.
+    /// Description, needs and parameters. Cheap; the same at every call.
     fn describe(&self) -> Description;
 
-    /// What its findings follow from: those that need heap states and follow from them alone are kept for the next time that
-    /// the same dumps are opened. They must be small, and the same in every run.
+    /// The inputs of its findings. Findings that need heap states and depend on them alone are cached for the next time that the same dumps
+    /// are opened. They must be small, and the same in every run.
     fn follows_from(&self) -> FollowsFrom {
         FollowsFrom::Anything
     }
 
-    /// Finds it out. What it [needs](Description::needs) is there, `window` lies within the timeline and `arguments` are
-    /// within their ranges: [`run`] has seen to it.
+    /// Runs the analysis. [`run`] guarantees that its [needs](Description::needs) are met, `window` lies within the timeline and
+    /// `arguments` are within their ranges.
     ///
     /// # Errors
     /// When a heap state cannot be loaded again, an argument does not fit the document, or the work was cancelled.
@@ -33,18 +34,18 @@ pub trait Analysis: Send + Sync {
     ) -> Result<Findings>;
 }
 
-/// What an analysis says of itself.
+/// The description of an analysis.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Description {
     /// Name for command lines and files: `growth`.
     pub id: &'static str,
     /// Name for people.
     pub title: &'static str,
-    /// What it finds out, in a sentence or two.
+    /// Its purpose, in a sentence or two.
     pub explanation: &'static str,
-    /// What a document must have.
+    /// The requirements on a document.
     pub needs: &'static [Need],
-    /// What it can be told.
+    /// Its parameters.
     pub parameters: Vec<Parameter>,
 }
 
@@ -58,21 +59,21 @@ impl Description {
     }
 }
 
-/// What an analysis may need of a document.
+/// A requirement on a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
     /// A later point in time to compare the first one with.
     TwoTimes,
-    /// What refers to what.
+    /// References between objects.
     References,
     /// Points in time that are garbage collections: a memory trace or a recording.
     Collections,
     /// Births and deaths of objects: a memory trace, or a recording with samples.
     Lives,
-    /// The objects themselves, not only trees that somebody counted.
+    /// The objects themselves, not only counted trees.
     Objects,
-    /// What fields and elements hold: numbers, texts, names of fields.
+    /// Values of fields and elements: numbers, texts, names of fields.
     Values,
     /// Samples of allocations: a recording.
     Samples,
@@ -81,7 +82,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// What it is, for people.
+    /// Its name, for people.
     pub fn text(self) -> &'static str {
         match self {
             Need::TwoTimes => "two points in time",
@@ -97,8 +98,7 @@ impl Need {
 
     /// Why a document does not have it, for people.
     ///
-    /// Looks at what the input is, not at each reference: a trace that turns out to have recorded none has them all the
-    /// same.
+    /// Checks the kind of input, not each reference: a trace without references passes.
     pub fn check(self, document: &Source, window: TimeWindow) -> std::result::Result<(), String> {
         let has = match self {
             Need::TwoTimes => window.to > window.from,
@@ -136,7 +136,7 @@ impl Need {
     }
 }
 
-/// Whether a collection is one of these points in time, or was heard of beside them.
+/// True if a collection is one of these points in time, or was recorded beside them.
 fn has_collections(document: &Source, window: TimeWindow) -> bool {
     let points = document.timeline().points();
     document.heaps().is_some_and(|heaps| heaps.series().has_collections())
@@ -151,82 +151,22 @@ fn tells_references(document: &Source, window: TimeWindow) -> bool {
     window.times().any(told)
 }
 
-/// A range of points in time, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TimeWindow {
-    /// The first, counted from 0.
-    pub from: usize,
-    /// The last; not before the first.
-    pub to: usize,
-}
-
-impl TimeWindow {
-    /// From the first to the last point in time.
-    pub fn whole(timeline: &Timeline) -> TimeWindow {
-        TimeWindow { from: 0, to: timeline.times().saturating_sub(1) }
-    }
-
-    /// The range that a person gave, counted from 1; what is not given is the first or the last.
-    ///
-    /// # Errors
-    /// When there is no such point in time, or the last is before the first.
-    pub fn of(timeline: &Timeline, from: Option<usize>, to: Option<usize>) -> Result<TimeWindow> {
-        let times = timeline.times();
-        let place = |given: Option<usize>, name: &str, default: usize| match given {
-            None => Ok(default),
-            Some(k) if (1..=times).contains(&k) => Ok(k - 1),
-            Some(k) => Err(Error::Unusable {
-                what: format!("There is no point in time {k}: the input has {times}"),
-                remedy: format!("Let {name} be from 1 to {times}"),
-            }),
-        };
-        let whole = TimeWindow::whole(timeline);
-        let window = TimeWindow { from: place(from, "--from", whole.from)?, to: place(to, "--to", whole.to)? };
-        if window.from > window.to {
-            return Err(Error::Unusable {
-                what: format!("The point in time {} comes after {}", window.from + 1, window.to + 1),
-                remedy: "Let --from be no larger than --to".into(),
-            });
-        }
-        Ok(window)
-    }
-
-    /// The points in time in it.
-    pub fn times(self) -> std::ops::RangeInclusive<usize> {
-        self.from..=self.to
-    }
-
-    /// The value of a node at the last time minus that at the first. Saturates.
-    pub fn growth(self, timeline: &Timeline, node: NodeId, metric: Metric) -> i64 {
-        if timeline.times() == 0 {
-            return 0;
-        }
-        change(timeline.value(self.from, node, metric), timeline.value(self.to, node, metric))
-    }
-}
-
-/// What is added from `first` to `last`, within what a signed number holds.
-#[inline]
-pub(crate) fn change(first: u64, last: u64) -> i64 {
-    (i128::from(last) - i128::from(first)).clamp(i64::MIN.into(), i64::MAX.into()) as i64
-}
-
-/// What an analysis found.
+/// The findings of an analysis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
-    /// What it is called for people, where the title of the analysis says something else.
+    /// A title for people that replaces the title of the analysis.
     pub title: Option<String>,
-    /// What was asked, answered in sentences, the most important first; lines that begin with blanks belong to the one
-    /// before. Told before any table.
+    /// Answers in sentences, the most important first; lines that begin with blanks belong to the one before. Shown before any table.
     pub answers: Vec<String>,
     /// The main table first.
     pub tables: Vec<ResultTable>,
-    /// How what the rows of the main table are about hangs on its GC root, step by step, nothing left out: for views, which have room for
-    /// it. Empty where that is not told.
+    /// For the rows of the main table, the full path from the GC root, step by step, for views with room for it. Empty without paths.
     pub ways: Vec<Vec<String>>,
+    /// The verdict of the analysis `leak`; `None` for all others.
+    pub verdict: Option<LeakVerdict>,
     /// Lines that sum it up.
     pub notes: Vec<String>,
-    /// What a person must know about it, beside the warnings of the document.
+    /// Warnings about the findings, beside those of the document.
     pub warnings: Vec<Warning>,
 }
 
@@ -251,7 +191,7 @@ pub fn run(
     })?;
     debug_assert!(window.from <= window.to && window.to < document.timeline().times());
     progress.begin(description.title, 0);
-    let key = kept::key(analysis, &description, document, window, arguments);
+    let key = findings_cache::key(analysis, &description, document, window, arguments);
     if let Some(found) = key.as_ref().and_then(|key| key.kept::<StoredFindings>()?.findings()) {
         return Ok(found);
     }

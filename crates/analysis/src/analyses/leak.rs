@@ -1,22 +1,27 @@
-//! What leaks: the places where retained bytes accumulate over time, who owns them, and what they fill up with.
+//! Analysis `leak`: the places where retained bytes accumulate over time, their owners, and their elements.
 
+use super::backlog::backlog;
 use super::duplicate_classes::deployed_again;
-use super::looked::{Looked, MORE, filled_notes, filled_table, is_unclear, spread, worth_a_look};
+use super::leak_headline::{self, HeadlineName};
+use super::leak_verdict::{HEADLINE, LeakVerdict, VerdictKind, heap_text, percent_text, still_rises};
 use super::measures::unseen_end;
+use super::owner_times::{MORE, OwnerTimes, filled_notes, filled_table, is_unclear, spread, worth_a_look};
 use super::paths::{rules as keep_rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::{
-    Accumulation, AccumulationRules, Course, Elements, Filled, Holding, OwnerHistory, OwnerPath, PlaceOverTime,
-    accumulations, ends, filled, has_elements, owner_paths,
+    Accumulation, AccumulationRules, Course, Doubt, Elements, Filled, Holding, OwnerHistory, OwnerPath, PlaceOverTime,
+    accumulations, chained_elements, doubt, ends, filled, filled_once, has_elements, language_class, owner_paths,
+    suspects,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{History, Source, Unit, key_of};
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{BitSet, HeapState, ObjectId, Referent, RootKind, Strength, TypeId};
+use memory_city_heap::{BitSet, HeapState, ObjectId, Profile, Referent, RootKind, Strength, TypeId, TypeKind};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
     Box::new(Leak)
@@ -25,20 +30,24 @@ pub(super) fn analysis() -> Box<dyn Analysis> {
 struct Leak;
 
 impl Example {
-    /// What is said after the path: the collection on it, with its elements.
-    fn text(&self, grew: bool) -> String {
+    /// The text below the path: the collection on it, with its elements.
+    fn text(&self, grew: bool) -> Option<String> {
+        if self.chained > 0 {
+            return Some(format!("{} elements hang on it, with those that others hold too", count_text(self.chained)));
+        }
         let mut text = String::new();
         let of = self.path.as_ref().and_then(|path| path.filled.as_ref()).map(|filled| &filled.of);
         if let (Some(of), Some((first, last))) = (of, self.filled) {
-            text.push_str(&format!("; this {of} has {} elements", count_text(last)));
+            text.push_str(&format!("this {of} has {} elements", count_text(last)));
             if let Some(first) = first.filter(|_| grew) {
                 text.push_str(&format!(" ({} at first)", count_text(first)));
             }
         }
         if let Some((of, count)) = &self.about {
-            text.push_str(&format!("; {} of them watch a {of} each", count_text(*count)));
+            let and = if text.is_empty() { "" } else { "; " };
+            text.push_str(&format!("{and}{} of them watch a {of} each", count_text(*count)));
         }
-        text
+        Some(text).filter(|text| !text.is_empty())
     }
 }
 
@@ -126,10 +135,10 @@ impl Analysis for Leak {
         let all = worth_a_look(document, window, arguments.word("start") != LEAVE_OUT, &mut notes);
         let most = arguments.count("times");
         let mut seen = BTreeMap::new();
-        let mut looked = Looked::at(document, heaps, &spread(&all, most), keep, &mut seen, progress)?;
+        let mut looked = OwnerTimes::at(document, heaps, &spread(&all, most), keep, &mut seen, progress)?;
         let more = spread(&all, most.max(MORE));
         if more.len() > looked.times.len() && is_unclear(&looked.history, rules) {
-            looked = Looked::at(document, heaps, &more, keep, &mut seen, progress)?;
+            looked = OwnerTimes::at(document, heaps, &more, keep, &mut seen, progress)?;
         }
         drop(seen);
         notes.append(&mut looked.notes);
@@ -147,6 +156,7 @@ impl Analysis for Leak {
         let [from, to] = [times.first(), times.last()].map(|t| t.copied().unwrap_or(window.to));
         let (window, grew) = (TimeWindow { from, to }, times.len() > 1);
         let mut points = accumulations(history, rules);
+        let found: Vec<u32> = points.iter().map(|point| point.place).collect();
         if points.len() > 1 {
             let (heap, dominators) = heaps.dominators(window.to, keep, progress)?;
             let watching: Vec<Option<String>> =
@@ -158,30 +168,52 @@ impl Analysis for Leak {
                 notes.extend(watching.into_iter().flatten());
             }
         }
+        let backlog = backlog(heaps, window, history, progress)?;
+        if let Some(backlog) = &backlog {
+            points.iter_mut().for_each(|point| point.share = backlog.share_of(point.bytes, grew));
+        }
+        if grew {
+            points.sort_by_key(|point| doubt(history, point).is_some());
+        }
         let listed = &points[..points.len().min(arguments.count("top"))];
         let examples = examples(heaps, window, keep, history, listed, progress)?;
+        answers.extend(backlog.as_ref().map(|backlog| backlog.sentence(grew)));
         for (point, example) in listed.iter().zip(&examples) {
             answers.push(if grew { sentence(history, point) } else { filling(history, point) });
             // Of what hangs on no place of its own one way says nothing.
             let is_rest = !grew && history.places()[point.place as usize].is_shared();
             if let Some(path) = example.path.as_ref().filter(|_| !is_rest) {
-                answers.push(format!("    {}{}", path.text(), example.text(grew)));
+                let lines = way_lines(path, history.profile(), answers.len() > FEW_LINES);
+                answers.extend(lines.into_iter().map(|line| format!("    {line}")));
+                if let Some(text) = example.text(grew) {
+                    answers.push(format!("    {text}"));
+                }
             }
         }
         if grew && !listed.is_empty() {
             let [before, now] = [window.from, window.to].map(|time| heaps.heap(time, progress));
             notes.extend(deployed_again(&*before?, &*now?));
         }
-        if listed.is_empty() && !grew {
-            answers.push("Nothing stands out: no place fills much of the heap with elements of its own.".to_owned());
+        let once: Vec<u32> = if times.len() > 2 && grew { once(history, rules) } else { Vec::new() };
+        let aside = found.iter().copied().chain(once).collect::<Vec<u32>>();
+        let mut verdict = verdict(history, &points, listed, &examples, &aside, grew);
+        if let Some(backlog) = &backlog {
+            verdict.kind = if grew { VerdictKind::Leak } else { VerdictKind::Fills };
+            verdict.headline = backlog.headline(grew);
         } else if listed.is_empty() {
-            answers.push(match nothing(history) {
-                0.. => "Nothing accumulates: no place grows and still does at the end.".to_owned(),
-                less => {
-                    format!("Nothing accumulates: the heap is {} smaller at the end.", bytes_text(less.unsigned_abs()))
-                }
-            });
-        } else if times.len() > 2 {
+            answers.push(format!("{}.", verdict.headline));
+        }
+        // Of an input that cannot be judged nothing is said to be well.
+        let reasons = super::unjudged(&document.warnings());
+        if verdict.kind == VerdictKind::Ok && !reasons.is_empty() {
+            verdict.kind = VerdictKind::Unknown;
+            verdict.headline.push_str(", as far as it can be judged");
+        }
+        verdict.caveats.extend(reasons);
+        if grew && (backlog.is_some() || !listed.is_empty()) {
+            notes.extend(rest_text(history, &points, &aside));
+        }
+        if !listed.is_empty() && times.len() > 2 {
             let late = listed.iter().filter(|point| point.course == Course::LastStep);
             notes.extend(late.map(|point| {
                 format!(
@@ -190,15 +222,25 @@ impl Analysis for Leak {
                     looked.labels(document, point.place).0
                 )
             }));
-        } else if times.len() == 2 {
+        } else if times.len() == 2 && !listed.is_empty() {
             notes.push(
                 "Two points in time cannot tell a leak from what grows once and then stays: a third one would."
                     .to_owned(),
             );
         }
-        let rows = listed.iter().zip(&examples).map(|(point, example)| row(&looked, point, example, grew)).collect();
+        let little = listed.iter().filter(|point| grew && doubt(history, point) == Some(Doubt::Little));
+        notes.extend(little.map(|point| {
+            format!(
+                "{} grew by little of the heap, at {} points in time: a cache that was emptied and fills again looks alike. More of them tell.",
+                place_text(history, point.place),
+                times.len()
+            )
+        }));
+        let rows = listed.iter().zip(&examples).map(|(point, example)| row(&looked, point, example, grew));
+        let of_backlog = backlog.iter().map(|backlog| Row { cells: backlog.cells(columns().len()), ..Row::default() });
+        let rows = of_backlog.chain(rows).collect();
         let way = |example: &Example| example.path.as_ref().map(OwnerPath::lines).unwrap_or_default();
-        let ways = examples.iter().map(way).collect();
+        let ways = backlog.iter().map(|_| Vec::new()).chain(examples.iter().map(way)).collect();
         let left_out = Some(((points.len() - listed.len()) as u64, "places that grow".to_owned()));
         let table = ResultTable {
             header: TableHeader {
@@ -213,28 +255,218 @@ impl Analysis for Leak {
         };
         let tables = std::iter::once(table).chain(filled_table(filled)).collect();
         let title = (!grew).then(|| FILLS.to_owned());
-        Ok(Findings { title, answers, tables, ways, notes, ..Findings::default() })
+        Ok(Findings { title, answers, tables, ways, notes, verdict: Some(verdict), ..Findings::default() })
     }
 }
 
-/// The first walk of a program that has only just begun is not looked at.
+/// Leaves out the first walk of a program that has only just begun.
 const LEAVE_OUT: &str = "leave-out";
 
-fn nothing(history: &OwnerHistory) -> i64 {
-    history.places().first().map_or(0, |heap| heap.growth())
+/// Lines of answers after which the way to one more place is one line: who lists everything has named nothing.
+const FEW_LINES: usize = 20;
+
+/// Steps of a way at its start and at its end. A chain of thousands is named by these.
+const STEPS: usize = 8;
+
+/// The way to a place: a line for each step, or all in one. The middle of a long way is a line with the number of its steps.
+fn way_lines(path: &OwnerPath, profile: &Profile, in_one: bool) -> Vec<String> {
+    if in_one {
+        return vec![path.text()];
+    }
+    let mut lines = path.short_lines(profile);
+    if lines.len() > 2 * STEPS + 1 {
+        let middle = STEPS..lines.len() - STEPS;
+        let left_out = format!("... {} more steps", middle.len());
+        lines.splice(middle, [left_out]);
+    }
+    lines
+}
+
+/// The places that were filled once.
+fn once(history: &OwnerHistory, rules: AccumulationRules) -> Vec<u32> {
+    filled_once(history, rules).iter().map(|point| point.place).collect()
+}
+
+/// Of the growth of the heap; less that the listed places have leaves a rest that is worth a line.
+const EXPLAINED: f64 = 0.8;
+/// Places that are named as the largest of a rest.
+const SUSPECTS: usize = 3;
+
+/// Bytes that all roots reach at the first and the last point in time.
+fn heap_bytes(history: &OwnerHistory) -> (u64, u64) {
+    history.places().first().map_or((0, 0), |heap| ends(&heap.held, |h| h.total.bytes))
+}
+
+/// Bytes that places grew by; a place below another one that is named too counts once.
+fn explained(history: &OwnerHistory, places: &[u32]) -> u64 {
+    history.outermost(places).map(|p| history.places()[p as usize].growth().max(0) as u64).sum()
+}
+
+/// The `most` largest places of the growth that others do not explain, in words: those that may grow on, or else any, if `any`.
+fn largest_text(history: &OwnerHistory, known: &[u32], any: bool, most: usize) -> Option<String> {
+    let all = suspects(history, known);
+    let may_leak = |place: u32| history.course(place, AccumulationRules::default().later).may_leak();
+    let growing: Vec<(u32, u64)> = all.iter().copied().filter(|&(place, _)| may_leak(place)).collect();
+    let found = if growing.is_empty() && any { all } else { growing };
+    let text = |&(place, bytes): &(u32, u64)| {
+        format!("{} (+{})", HeadlineName::of(&history.path(place), None, history.profile()).text(), bytes_text(bytes))
+    };
+    (!found.is_empty()).then(|| found.iter().take(most).map(text).collect::<Vec<_>>().join(", "))
+}
+
+/// How much of the growth the listed places do not have, where that is worth a line.
+fn rest_text(history: &OwnerHistory, points: &[Accumulation], aside: &[u32]) -> Option<String> {
+    let (first, last) = heap_bytes(history);
+    let grown = last.checked_sub(first).filter(|&grown| grown > 0)?;
+    let of_points = explained(history, &points.iter().map(|point| point.place).collect::<Vec<_>>());
+    let rest = grown.checked_sub(of_points).filter(|_| (of_points as f64) < EXPLAINED * grown as f64)?;
+    let share = 100.0 * rest as f64 / grown as f64;
+    let largest = match largest_text(history, aside, false, SUSPECTS) {
+        Some(largest) => format!("the largest parts of the rest: {largest}"),
+        None => "it was filled once, comes and goes, or is in many small places".to_owned(),
+    };
+    Some(format!("{share:.0} % of the heap's growth (+{}) is not in these places: {largest}.", bytes_text(rest)))
+}
+
+/// The verdict. `aside` are known places that explain growth: those found, and those filled once.
+fn verdict(
+    history: &OwnerHistory,
+    points: &[Accumulation],
+    listed: &[Accumulation],
+    examples: &[Example],
+    aside: &[u32],
+    grew: bool,
+) -> LeakVerdict {
+    let heap = heap_bytes(history);
+    let explained = explained(history, &points.iter().map(|point| point.place).collect::<Vec<_>>());
+    let of = |kind, headline| LeakVerdict { kind, headline, heap, explained, caveats: Vec::new() };
+    if let (Some(point), Some(example)) = (listed.first(), examples.first()) {
+        let kind = match doubt(history, point) {
+            _ if !grew => VerdictKind::Fills,
+            Some(_) => VerdictKind::Grows,
+            None => VerdictKind::Leak,
+        };
+        return of(kind, headline(history, point, example, points.len() - 1, grew));
+    }
+    if !grew {
+        let nothing = "Nothing stands out: no place fills much of the heap with elements of its own";
+        return of(VerdictKind::Fills, nothing.to_owned());
+    }
+    let grown = bytes_text(heap.1.saturating_sub(heap.0));
+    if still_rises(history, aside) {
+        let line = |most: usize| {
+            let largest = match largest_text(history, aside, true, most) {
+                Some(largest) => format!("the largest: {largest}"),
+                None => "it is in many small places".to_owned(),
+            };
+            format!("The heap grew by {grown} ({}). No single owner explains it; {largest}", percent_text(heap))
+        };
+        let fits = |line: &String| line.chars().count() <= HEADLINE;
+        let headline = (1..=SUSPECTS).rev().map(line).find(fits).unwrap_or_else(|| line(1));
+        return of(VerdictKind::Grows, headline);
+    }
+    let is_more = heap.1 as f64 > 1.1 * heap.0 as f64;
+    let course = match history.course(0, AccumulationRules::default().later) {
+        _ if heap.1 < heap.0 => format!(", {} smaller at the end", bytes_text(heap.0 - heap.1)),
+        Course::Filled if is_more => ", and has stayed there since".to_owned(),
+        _ if is_more && self::explained(history, aside) * 2 > heap.1 - heap.0 => {
+            ", most of it in places that were filled once".to_owned()
+        }
+        _ if is_more => ", most of it early, or coming and going".to_owned(),
+        _ => String::new(),
+    };
+    of(VerdictKind::Ok, format!("Nothing accumulates: the heap went {}{course}", heap_text(heap)))
+}
+
+/// Share of the bytes of a place; a collection with as much gives it its name.
+const MOST_OF_PLACE: f64 = 0.8;
+
+/// The first line about a place.
+fn headline(history: &OwnerHistory, point: &Accumulation, example: &Example, more: usize, grew: bool) -> String {
+    let at = &history.places()[point.place as usize];
+    let is_rest = !grew && at.is_shared();
+    // Of several collections of one place, one is no name for all, unless it has most of it.
+    let is_most =
+        |held: &Holding| held.largest.is_some_and(|(_, bytes)| bytes as f64 >= MOST_OF_PLACE * held.total.bytes as f64);
+    let is_one = at.held.last().is_some_and(|held| held.heads <= 1 || is_most(held));
+    let path =
+        example.path.clone().filter(|_| !is_rest).map(|path| if is_one { path } else { path.without_last_key() });
+    let (own, last_heads) = at.held.last().map_or((0, 0), |held| (held.own.objects, held.heads));
+    // Where the elements are the objects themselves, those that one of them refers to are few; but they have the name if nothing above has.
+    let cut = |path: &OwnerPath| Some(path.clone().up_to(&at.name, None, true)).filter(|path| path.steps.len() > 1);
+    let is_few = point.elements == Elements::Own && example.filled.is_none_or(|(_, elements)| elements <= own);
+    let to_own = path.as_ref().filter(|_| is_few).and_then(cut);
+    let are_own = to_own.is_some();
+    let path = to_own.or(path).map(|path| match &point.elements {
+        Elements::Below(below) if !at.is_shared() => {
+            let element = below.first().map(|&p| &*history.places()[p as usize].name);
+            // A chain has a link for each element: the field of a link says nothing, nor does that of one place among many.
+            path.up_to(&at.name, element, last_heads <= 1 && own * 2 < point.count.1)
+        }
+        _ => path,
+    });
+    let name = HeadlineName::of(&history.path(point.place), path.as_ref(), history.profile());
+    let (kind, count) = match &point.elements {
+        Elements::Below(below) => {
+            let first = below.first().map(|&p| &history.places()[p as usize]);
+            let count = first.map_or(0, |place| ends(&place.held, |h| h.heads).1);
+            (first.map_or_else(|| Arc::clone(&at.name), |place| Arc::clone(&place.name)), count)
+        }
+        Elements::Own | Elements::Larger => (Arc::clone(&at.name), point.count.1),
+    };
+    let kind = example.class.as_deref().unwrap_or(&kind);
+    // What a place holds of its own may be one constant, referred to many times.
+    let filled = example.filled.filter(|_| is_one && !at.is_thread()).map(|(_, last)| last);
+    // Elements that others hold too are no heads of a place, but are in the collection.
+    let count = match (&point.elements, filled) {
+        (Elements::Below(_), Some(elements)) if is_own_collection(example, at) => count.max(elements),
+        (Elements::Below(_), _) if is_one && !at.is_thread() => count.max(example.chained),
+        _ => count,
+    };
+    let elements = match (&point.elements, filled) {
+        (Elements::Own | Elements::Larger, Some(elements)) if elements > 1 && !are_own => {
+            format!("{} elements", count_text(elements))
+        }
+        _ => leak_headline::elements_text(&point.elements, kind, count, at.is_thread()),
+    };
+    let (first, last) = point.bytes;
+    let amount = match grew {
+        true => {
+            let grown = last.saturating_sub(first);
+            let of = if is_of_growth(history, grown) { "the heap's growth" } else { "all that grew" };
+            let doubt = doubt(history, point).map_or_else(String::new, |doubt| format!("; {}", doubt.text()));
+            format!("+{}, {:.0} % of {of}{doubt}", bytes_text(grown), 100.0 * point.share)
+        }
+        false => format!("{}, {:.0} % of the heap", bytes_text(last), 100.0 * point.share),
+    };
+    leak_headline::line(&name, &elements, &amount, more)
+}
+
+/// Whether the collection with elements on the path is what the place is named after.
+fn is_own_collection(example: &Example, at: &PlaceOverTime) -> bool {
+    example.path.as_ref().and_then(|path| path.filled.as_ref()).is_some_and(|filled| *filled.of == *at.name)
+}
+
+/// Whether a part of so many bytes is one of the heap's growth. Where other places shrank by as much, it is one of what grew.
+fn is_of_growth(history: &OwnerHistory, bytes: u64) -> bool {
+    let (first, last) = heap_bytes(history);
+    bytes <= last.saturating_sub(first).saturating_mul(2)
 }
 
 /// The title where there is one point in time.
 const FILLS: &str = "What fills the heap";
 
-/// What is shown of a place besides its name.
+/// Details of a place besides its name.
 struct Example {
     /// How it hangs on its root, by fields where the input knows them.
     path: Option<OwnerPath>,
-    /// Elements of the last collection on the path, at the first and the last time; what
-    /// stood there at first is not known where the place was another then.
+    /// Elements of the last collection on the path, at the first and the last time. The first is unknown if the place was another then.
     filled: Option<(Option<u64>, u64)>,
-    /// What most of them refer to without keeping it, and how many do: finalizers are about something.
+    /// The class of its elements in their dynamic language.
+    class: Option<String>,
+    /// Elements that the objects of a chain refer to at the last time, if others hold some of them too; else 0.
+    chained: u64,
+    /// The object that most of them refer to without keeping it, and how many do: finalizers belong to an object.
     about: Option<(String, u64)>,
 }
 
@@ -257,7 +489,10 @@ fn examples(
     let paths = owner_paths(heaps, window.to, rules, &last, progress)?;
     let first = objects(window.from, |held| held.first())?;
     // What stands at the end of another way is another collection: how large that was says nothing.
-    let then = owner_paths(heaps, window.from, rules, &first, progress)?;
+    let then = match window.from == window.to && first == last {
+        true => paths.clone(),
+        false => owner_paths(heaps, window.from, rules, &first, progress)?,
+    };
     let is_like = |(then, now): (&Option<OwnerPath>, &Option<OwnerPath>)| {
         then.as_ref().zip(now.as_ref()).is_some_and(|(then, now)| then.is_like(now))
     };
@@ -270,16 +505,37 @@ fn examples(
     let of_others = filled(heaps, window.from, rules, &others, progress)?;
     let same = then.into_iter().zip(alike).zip(of_others);
     let before = same.map(|((then, is_like), other)| if is_like { then.and_then(|then| then.filled) } else { other });
-    let (heap, _) = heaps.dominators(window.to, rules, progress)?;
+    let (heap, dominators) = heaps.dominators(window.to, rules, progress)?;
     let example = |((path, before), o): ((Option<OwnerPath>, Option<Filled>), &Option<ObjectId>)| {
         let now = path.as_ref().and_then(|path| path.filled.clone());
         let filled = now.map(|now| (before.filter(|b| b.of == now.of).map(|b| b.elements), now.elements));
-        Example { path, filled, about: o.and_then(|o| about(&heap, o)) }
+        Example { path, filled, class: None, chained: 0, about: o.and_then(|o| about(&heap, o)) }
     };
-    Ok(paths.into_iter().zip(before).zip(&last).map(example).collect())
+    let mut examples: Vec<Example> = paths.into_iter().zip(before).zip(&last).map(example).collect();
+    for (example, point) in examples.iter_mut().zip(points) {
+        let place = match &point.elements {
+            Elements::Below(below) => below.first().copied().unwrap_or(point.place),
+            Elements::Own | Elements::Larger => point.place,
+        };
+        let at = &history.places()[place as usize];
+        if let Elements::Below(_) = &point.elements
+            && let Some((first, _)) = history.places()[point.place as usize].largest()
+            && heap.types()[heap.type_of(first).0 as usize].kind == TypeKind::Instance
+            && let Some((element, _)) = at.largest()
+        {
+            let all = chained_elements(&heap, &dominators, first, heap.type_of(element));
+            example.chained = Some(all).filter(|&all| all > at.held.last().map_or(0, |held| held.heads)).unwrap_or(0);
+        }
+        if let Some((element, _)) = at.largest().filter(|_| heap.profile().packages.is_of_language(&at.name))
+            && let Some(values) = heaps.values(window.to, progress)?
+        {
+            example.class = language_class(&values, element, progress)?;
+        }
+    }
+    Ok(examples)
 }
 
-/// What the static field at the top of a path held in another state: for places that had other owners then.
+/// The object of the static field at the top of a path in another state: for places that had other owners then.
 fn same_field(heap: &HeapState, path: &OwnerPath) -> Option<ObjectId> {
     let (class, field) = (path.steps.first()?, path.steps.get(1)?.field.as_ref()?);
     let name = format!("{}.{field}", class.of.strip_prefix("class ")?);
@@ -311,14 +567,14 @@ fn example(
     }
 }
 
-/// An action keeps what it is to clear away by no more objects between.
+/// Most objects between an action and the object it is to clear away.
 const MOST_OWNERS: usize = 16;
 
-/// So many of like objects are asked who refers to them.
+/// Most of the alike objects whose referrers are read.
 const ASKED: usize = 512;
 
-/// Of the objects of a type that the same owner has, the largest of those that the same types refer to as to most: of ids that thousands
-/// of records hold, one that records hold, not a longer one beside them.
+/// The typical object of a type with the same owner: the largest one among those with the most common referring types. For ids that
+/// thousands of records hold, it is one that records hold, not a longer one beside them.
 fn typical(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
     let of = heap.type_of(o);
     let like: Vec<ObjectId> =
@@ -338,14 +594,14 @@ fn typical(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
     held.into_iter().max_by_key(|&o| (dominators.retained(o).bytes, Reverse(o))).unwrap_or(o)
 }
 
-/// What most objects of the type of a reference object refer to without keeping it, and how many do.
+/// The object that most objects of a reference object's type refer to without keeping it, and how many do.
 fn about(heap: &HeapState, o: ObjectId) -> Option<(String, u64)> {
     let of = heap.type_of(o);
     let alike = heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of);
     if heap.referents().holds(o) { most_often(heap, alike) } else { None }
 }
 
-/// The type of what most reference objects refer to, and how many do.
+/// The most common type of referents, and its number.
 fn most_often<'r>(heap: &HeapState, referents: impl Iterator<Item = &'r Referent>) -> Option<(String, u64)> {
     let mut types: BTreeMap<&str, u64> = BTreeMap::new();
     for referent in referents {
@@ -355,8 +611,9 @@ fn most_often<'r>(heap: &HeapState, referents: impl Iterator<Item = &'r Referent
     Some((name.to_owned(), count))
 }
 
-/// Of cleaners and finalizers that the VM lists until what they watch is gone, all of which is alive: that is what to look at, not the list.
-/// Where what they watch is alive by themselves alone, as an action that refers to what it is to clear away, it is theirs.
+/// The objects watched by cleaners and finalizers that are all alive: the VM lists these until the watched object is gone, so the watched
+/// objects matter, not the list. Objects kept by the watchers alone, such as an action that refers to the object it clears away, belong to
+/// the watchers.
 fn watched(heap: &HeapState, dominators: &Dominators, history: &OwnerHistory, point: &Accumulation) -> Option<String> {
     // They are the elements, or what these hang on: a cleaner has an action.
     let places = match &point.elements {
@@ -366,7 +623,8 @@ fn watched(heap: &HeapState, dominators: &Dominators, history: &OwnerHistory, po
     };
     let is_of_vm = |of: TypeId| {
         let name = &heap.types()[of.0 as usize].name;
-        ["java.lang.ref.", "jdk.internal.ref."].iter().any(|of| name.starts_with(of))
+        let known = &heap.profile().types;
+        known.references.iter().chain(known.cleaners).any(|of| name.starts_with(of))
     };
     let largest = places.into_iter().filter_map(|place| history.places()[place as usize].largest());
     let of = largest.map(|(o, _)| heap.type_of(o)).find(|&of| is_of_vm(of))?;
@@ -408,7 +666,7 @@ fn owned_by(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> BitSet {
     owned
 }
 
-/// Of what an object owns, the object deepest down that alone keeps most of it: the array of the list, not the list.
+/// The deepest object that alone keeps most of an object's retained size: the array of the list, not the list.
 ///
 /// Ends at the first of a chain of objects of one type: which node of a list comes last says nothing.
 fn most_of(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
@@ -436,7 +694,7 @@ fn owner_key(history: &OwnerHistory, place: u32) -> String {
     key_of(&heap.into_iter().chain(names.iter().map(|name| &**name)).collect::<Vec<_>>())
 }
 
-/// As [`sentence`], at one point in time: what there is, not what came.
+/// As [`sentence`], at one point in time: the amount there is, without growth.
 fn filling(history: &OwnerHistory, point: &Accumulation) -> String {
     let at = |place: u32| &history.places()[place as usize];
     let place = place_text(history, point.place);
@@ -473,7 +731,7 @@ fn elements_text(history: &OwnerHistory, point: &Accumulation) -> String {
     }
 }
 
-/// What the objects of a place are, where many are counted.
+/// The noun for the objects of a place.
 fn objects_text(history: &OwnerHistory, place: u32) -> &'static str {
     match history.places()[place as usize].is_thread() {
         true => "threads",
@@ -481,7 +739,7 @@ fn objects_text(history: &OwnerHistory, place: u32) -> &'static str {
     }
 }
 
-/// How many of a place there were at first; who owns them may be another than then, which is no birth.
+/// The number of a place's objects at first. Their owner may have changed since, which is no birth.
 fn first_text(history: &OwnerHistory, place: u32, first: u64) -> String {
     let name = &history.places()[place as usize].name;
     let was = |other: &PlaceOverTime| other.name == *name && ends(&other.held, |h| h.heads).0 > 0;
@@ -493,10 +751,10 @@ fn first_text(history: &OwnerHistory, place: u32, first: u64) -> String {
 
 /// Kinds of elements that are named in a sentence, those that grow most first.
 const KINDS: usize = 4;
-/// But for the first, of the growth of all of them: one in so many.
+/// Least share of the whole growth for further kinds: one in this many.
 const LEAST_OF_KINDS: i64 = 20;
 
-/// Kinds of elements in words; what is next to nothing beside the others is counted.
+/// Kinds of elements in words; kinds with next to no growth are counted.
 fn kinds(history: &OwnerHistory, below: &[u32], text: impl Fn(u32) -> String) -> String {
     let growth = |p: u32| history.places()[p as usize].growth();
     let all: i64 = below.iter().map(|&p| growth(p)).sum();
@@ -512,7 +770,6 @@ fn kinds(history: &OwnerHistory, below: &[u32], text: impl Fn(u32) -> String) ->
 
 fn sentence(history: &OwnerHistory, point: &Accumulation) -> String {
     let (before, after) = point.count;
-    let grown = bytes_text(point.bytes.1.saturating_sub(point.bytes.0));
     let place = place_text(history, point.place);
     let heads = ends(&history.places()[point.place as usize].held, |h| h.heads);
     let holds = match point.elements {
@@ -531,7 +788,9 @@ fn sentence(history: &OwnerHistory, point: &Accumulation) -> String {
         }
         Elements::Larger => "became larger".to_owned(),
     };
-    format!("{place} {holds}: +{grown}, {:.0} % of the growth of the heap", 100.0 * point.share)
+    let bytes = point.bytes.1.saturating_sub(point.bytes.0);
+    let of = if is_of_growth(history, bytes) { "the growth of the heap" } else { "all that grew" };
+    format!("{place} {holds}: +{}, {:.0} % of {of}", bytes_text(bytes), 100.0 * point.share)
 }
 
 fn columns() -> Vec<Column> {
@@ -571,7 +830,7 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-fn row(looked: &Looked, point: &Accumulation, example: &Example, grew: bool) -> Row {
+fn row(looked: &OwnerTimes, point: &Accumulation, example: &Example, grew: bool) -> Row {
     let history = &looked.history;
     let since = looked.grows_between(point.place).filter(|_| grew);
     let time = |at: Option<usize>| at.map_or(Cell::Empty, |at| Cell::Number(at as u64 + 1));

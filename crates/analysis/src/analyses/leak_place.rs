@@ -1,44 +1,45 @@
-//! A place that leaks, in the words that windows and pages have for it: the place, how much it grows, how much of the whole that is, and
-//! since when. Read from what the analysis `leak` found; nothing is looked for here.
+//! A leaking place in the words of windows and pages: the place, its growth, its share of the whole growth, and its start. It is read from
+//! the findings of the analysis `leak`; nothing is searched here.
 
-use super::{Findings, Verdict};
+use super::interface::Findings;
+use super::verdict::Verdict;
 use crate::ownership::grows_between;
 use crate::tabular::Cell;
 use crate::timeline::{Metric, NodeId, Timeline, brief};
 
 /// The table of the analysis that has the places.
 const TABLE: &str = "leaks";
-/// What is said where the heap cannot be asked who owns what grows.
-pub const OWNER_UNKNOWN: &str = "Who owns it is not known";
+/// The text for an input that has no owners.
+pub const OWNER_UNKNOWN: &str = "The owners are not known";
 /// Letters of a place in large letters.
 const HEADLINE: usize = 64;
 
 /// A place that accumulates, in words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeakPlace {
-    /// Who owns what grows.
+    /// The owner of the growth.
     pub place: String,
-    /// What it fills up with.
+    /// The elements it fills up with.
     pub elements: String,
     /// Elements at the first and at the last point in time.
     pub counts: (String, String),
-    /// Retained bytes at the first and at the last point in time, and what was added.
+    /// Retained bytes at the first and at the last point in time.
     pub retained: (String, String),
-    /// What was added.
+    /// The increase.
     pub growth: String,
     /// Part of the growth of the whole heap, 0 to 1.
     pub share: f32,
     /// Bytes that it keeps alive at the last point in time.
     pub bytes: u64,
-    /// From the GC root to it, step by step, by fields where the input knows them; empty where that is not known.
+    /// The path from the GC root, step by step, with fields if the input has them; empty if unknown.
     pub way: Vec<String>,
     /// Its key when grouped by owner.
     pub owner: String,
-    /// Which of all places it is: 0 for the one where most accumulates.
+    /// Its rank among all places: 0 for the one where most accumulates.
     pub number: usize,
-    /// How many more places there are.
+    /// The number of more places.
     pub others: u64,
-    /// What a person must know about it.
+    /// Notes that a reader must know.
     pub notes: Vec<String>,
     /// Since when it grows: between these two points in time it had its first twentieth of all that it grew.
     pub since: Option<(usize, usize)>,
@@ -94,7 +95,7 @@ impl LeakPlace {
         })
     }
 
-    /// The node of its place in trees that are grouped by owner: the place itself, or what of the way to it there is.
+    /// The node of its place in trees that are grouped by owner: the place itself, or its nearest existing ancestor.
     pub fn node_in(owner: &str, timeline: &Timeline) -> Option<NodeId> {
         let root = timeline.key(NodeId::ROOT);
         let mut key = if owner == root || owner.starts_with(&format!("{root}#")) {
@@ -115,16 +116,16 @@ impl LeakPlace {
         match &self.counts {
             (_, last) if last.is_empty() => None,
             (_, last) if single => Some(format!("{last} elements")),
-            (first, last) => Some(format!("{first} › {last} elements")),
+            (first, last) => Some(format!("{last} elements ({first} at first)")),
         }
     }
 
-    /// What it keeps alive at first and at last; the sentence of a single state says it.
+    /// The amounts that it keeps alive at first and at last; the sentence of a single state has that already.
     pub fn kept_text(&self, single: bool) -> Option<String> {
-        (!single).then(|| format!("{} › {} kept alive", self.retained.0, self.retained.1))
+        (!single).then(|| format!("{} kept alive ({} at first)", self.retained.1, self.retained.0))
     }
 
-    /// What it fills up with, where the place does not say so itself.
+    /// The elements it fills up with, unless the place names them itself.
     pub fn filled_with(&self, single: bool) -> Option<String> {
         let told = single || self.elements.is_empty() || self.place.ends_with(&self.elements);
         (!told).then(|| format!("Fills up with {}", self.elements))
@@ -137,9 +138,9 @@ impl LeakPlace {
 
     /// The point in time from which a place grows. Linear in the groups.
     ///
-    /// The analysis knows between which of the times that it looked at that is; at which of those between them the trees tell: a place with most
-    /// of all growth grows since what grows most does. Of another the trees say so where they are grouped by owner, and else by the types of what
-    /// it fills up with. Where none of these lies between the two, it is the first of them.
+    /// The analysis knows the start only between two of its points in time; the trees narrow it. A place with most of all growth starts
+    /// with the group that grows most. For another, trees grouped by owner have the start, and other trees have it by the types of its
+    /// elements. If none of these lies between the two points, the result is the first of them.
     pub fn since(&self, timeline: &Timeline, verdict: &Verdict) -> Option<usize> {
         let known = |t: &usize| self.since.is_none_or(|(from, next)| (from..next.max(from + 1)).contains(t));
         let by_types = || {
@@ -157,14 +158,14 @@ impl LeakPlace {
     }
 }
 
-/// What it is and how fast, in words.
+/// The place and its speed, in words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeakLines {
     /// The end of the place, in large letters.
     pub place: String,
-    /// Which of several places it is.
+    /// Its rank among several places.
     pub which: String,
-    /// What the place lies in, where both together are too long.
+    /// The parent of the place, if both together are too long.
     pub below: Option<String>,
     /// How much it grows, how much of the whole, since when.
     pub sentence: String,
@@ -173,7 +174,7 @@ pub struct LeakLines {
 }
 
 impl LeakLines {
-    /// What stands above them, of so many points in time.
+    /// The title above them, for so many points in time.
     pub fn title(times: usize) -> &'static str {
         if times < 2 { "WHAT FILLS THE HEAP" } else { "WHAT LEAKS" }
     }
@@ -183,12 +184,12 @@ impl LeakLines {
         let last = timeline.times().saturating_sub(1);
         // What it keeps alive is of the last time that was looked at.
         let until = leak.until.map(|times| times.saturating_sub(1)).filter(|&until| until < last);
-        let then = until.map_or("at the end".to_owned(), |until| format!("at {}/{}", until + 1, timeline.times()));
+        let then = until.map_or("at the end".to_owned(), |until| format!("at {} of {}", until + 1, timeline.times()));
         let of_heap = match timeline.amount(until.unwrap_or(last), NodeId::ROOT).bytes {
             0 => String::new(),
             heap => format!(", {:.0} % of the heap {then}", (100.0 * leak.bytes as f64 / heap as f64).min(100.0)),
         };
-        let since = since.map(|t| format!(", since {}/{}", t + 1, timeline.times())).unwrap_or_default();
+        let since = since.map(|t| format!(", since {} of {}", t + 1, timeline.times())).unwrap_or_default();
         let (place, below) = headline(&leak.place);
         let share = format!("{:.0} %", 100.0 * leak.share);
         let which = if leak.others > 0 { format!("{} of {}", leak.number + 1, leak.others + 1) } else { String::new() };
@@ -224,8 +225,8 @@ fn grows_from(timeline: &Timeline, nodes: &[NodeId]) -> Option<usize> {
     grows_between(&(0..timeline.times()).map(bytes).collect::<Vec<_>>()).map(|(since, _)| since)
 }
 
-/// What a place is called in large letters: its end, which is what is to be looked at; and what it lies in, where both together
-/// are too long, or where that says only that several share it.
+/// The place in large letters: its end, which is the part to look at. Its parent is separate if both together are too long, or if it only
+/// shows that several share the place.
 pub fn headline(place: &str) -> (String, Option<String>) {
     let brief = brief(place);
     let parts: Vec<&str> = brief.split(" › ").collect();
@@ -282,7 +283,7 @@ mod tests {
         }
     }
 
-    /// What the first lines say, whatever part of the growth it is.
+    /// The first lines, whatever part of the growth it is.
     fn said(leak: &LeakPlace, timeline: &Timeline) -> LeakLines {
         let verdict = verdict(timeline, Metric::Bytes);
         LeakLines::of(leak, timeline, leak.since(timeline, &verdict))
@@ -293,13 +294,13 @@ mod tests {
         let timeline = series(4);
         let most = said(&leak(0.9), &timeline);
         assert_eq!(most.place, "Shop.orders › ArrayList grows");
-        assert_eq!(most.sentence, "+3.00 kB, 90 % of all growth, 31 % of the heap at the end, since 3/4");
-        assert_eq!(most.brief, "90 % of all growth, 31 % of the heap at the end, since 3/4");
+        assert_eq!(most.sentence, "+3.00 kB, 90 % of all growth, 31 % of the heap at the end, since 3 of 4");
+        assert_eq!(most.brief, "90 % of all growth, 31 % of the heap at the end, since 3 of 4");
         let one_of_three = LeakPlace { others: 2, ..leak(0.9) };
         assert_eq!((most.which.as_str(), said(&one_of_three, &timeline).which.as_str()), ("", "1 of 3"));
         // What grows most is another place's: since when this one grows is told by what it fills up with.
         let third = said(&leak(0.375), &timeline);
-        assert_eq!(third.sentence, "+3.00 kB, 38 % of all growth, 31 % of the heap at the end, since 2/4");
+        assert_eq!(third.sentence, "+3.00 kB, 38 % of all growth, 31 % of the heap at the end, since 2 of 4");
     }
 
     #[test]
@@ -307,18 +308,18 @@ mod tests {
         let timeline = series(4);
         let texts = timeline.nodes().find(|&node| timeline.name(node) == "java.lang.String").expect("a group");
         let of_owner = LeakPlace { owner: timeline.key(texts), ..leak(0.3) };
-        assert!(said(&of_owner, &timeline).sentence.ends_with(", since 3/4"), "not that of its elements");
+        assert!(said(&of_owner, &timeline).sentence.ends_with(", since 3 of 4"), "not that of its elements");
     }
 
     #[test]
     fn the_trees_say_no_more_than_which_of_the_times_between_two_it_is() {
         let timeline = series(4);
         let within = |from: usize, next: usize| said(&LeakPlace { since: Some((from, next)), ..leak(0.9) }, &timeline);
-        assert!(within(0, 3).brief.ends_with(", since 3/4"), "what grows most does since then");
-        assert!(within(1, 2).brief.ends_with(", since 2/4"), "that is another's: its elements do since then");
-        assert!(within(0, 1).brief.ends_with(", since 1/4"), "these are others: it is known from the place itself");
+        assert!(within(0, 3).brief.ends_with(", since 3 of 4"), "what grows most does since then");
+        assert!(within(1, 2).brief.ends_with(", since 2 of 4"), "that is another's: its elements do since then");
+        assert!(within(0, 1).brief.ends_with(", since 1 of 4"), "these are others: it is known from the place itself");
         let unknown = LeakPlace { elements: String::new(), since: Some((1, 3)), ..leak(0.3) };
-        assert!(said(&unknown, &timeline).brief.ends_with(", since 2/4"));
+        assert!(said(&unknown, &timeline).brief.ends_with(", since 2 of 4"));
     }
 
     #[test]
@@ -327,7 +328,7 @@ mod tests {
         let unknown = LeakPlace { elements: "9 com.acme.Other (1 at first)".into(), ..leak(0.3) };
         assert_eq!(said(&unknown, &timeline).sentence, "+3.00 kB, 30 % of all growth, 31 % of the heap at the end");
         let earlier = said(&LeakPlace { until: Some(2), ..leak(0.9) }, &timeline);
-        assert_eq!(earlier.brief, "90 % of all growth, 78 % of the heap at 2/4, since 3/4");
+        assert_eq!(earlier.brief, "90 % of all growth, 78 % of the heap at 2 of 4, since 3 of 4");
         let single = said(&leak(0.8), &series(1));
         assert_eq!(single.place, "Shop.orders › ArrayList");
         assert_eq!(single.sentence, "keeps 4.00 kB alive, 80 % of the heap");
@@ -337,8 +338,8 @@ mod tests {
     fn what_is_known_beside_the_place() {
         let way = ["thread main", "orders: java.util.ArrayList"].map(str::to_owned).to_vec();
         let known = LeakPlace { counts: ("3".into(), "1,200".into()), way, ..leak(0.9) };
-        assert_eq!(known.elements_text(false).as_deref(), Some("3 › 1,200 elements"));
-        assert_eq!(known.kept_text(false).as_deref(), Some("1.00 kB › 4.00 kB kept alive"));
+        assert_eq!(known.elements_text(false).as_deref(), Some("1,200 elements (3 at first)"));
+        assert_eq!(known.kept_text(false).as_deref(), Some("4.00 kB kept alive (1.00 kB at first)"));
         assert_eq!((known.elements_text(true).as_deref(), known.kept_text(true)), (Some("1,200 elements"), None));
         assert_eq!(leak(0.9).elements_text(false), None);
         assert_eq!(known.filled_with(false).as_deref(), Some("Fills up with 1,200 com.acme.Order (3 at first)"));

@@ -1,8 +1,9 @@
-//! How old objects become, by group: ages at death, survival, promotion.
+//! Analysis of lifetimes by group: ages at death, survival, promotion.
 
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
 use crate::lives::{
-    AGES, GroupSpans, LifeSpans, RunWindow, age_bucket, age_bucket_text, grouping_of_dead, life_spans, lives_of,
+    AGES, GroupSpans, LifeSpans, RunWindow, age_bucket, age_bucket_text, group_path, grouping_of_dead, life_spans,
+    lives_of,
 };
 use crate::run::pauses_note;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, count_text};
@@ -67,7 +68,9 @@ impl Analysis for Lifetimes {
         let spans = life_spans(lives, &grouping, run, young, progress)?;
         let mut leaves: Vec<usize> = leaves(&spans);
         let born = |node: usize| spans.groups[node].born.objects;
-        leaves.sort_by(|&a, &b| born(b).total_cmp(&born(a)).then_with(|| path(&spans, a).cmp(&path(&spans, b))));
+        leaves.sort_by(|&a, &b| {
+            born(b).total_cmp(&born(a)).then_with(|| group_path(&spans.tree, a).cmp(&group_path(&spans.tree, b)))
+        });
         let left_out = leaves.len().saturating_sub(arguments.count("top")) as u64;
         leaves.truncate(arguments.count("top"));
         leaves.insert(0, 0);
@@ -130,17 +133,6 @@ fn leaves(spans: &LifeSpans) -> Vec<usize> {
     (1..spans.groups.len()).filter(|&node| is_leaf[node]).collect()
 }
 
-/// The names down to a group.
-fn path(spans: &LifeSpans, node: usize) -> String {
-    if node == 0 {
-        return "All objects".to_owned();
-    }
-    let up = std::iter::successors(Some(node), |&n| spans.tree.parent(n)).filter(|&n| n != 0);
-    let mut names: Vec<&str> = up.map(|n| &**spans.tree.name(n)).collect();
-    names.reverse();
-    names.join(" › ")
-}
-
 fn age_columns() -> Vec<Column> {
     vec![
         Column::new("group", "Group", CellKind::Text, "The group, and below it the ages at which its objects died"),
@@ -170,7 +162,7 @@ fn age_rows(spans: &LifeSpans, node: usize) -> Vec<Row> {
     let cells = |name: String, died: Weighed, alive: Cell| {
         vec![Cell::Text(name), number(died.objects), number(died.bytes), share(died.objects, group.died.objects), alive]
     };
-    let mut rows = vec![Row { cells: cells(path(spans, node), group.died, Cell::Empty), ..Row::default() }];
+    let mut rows = vec![Row { cells: cells(group_path(&spans.tree, node), group.died, Cell::Empty), ..Row::default() }];
     for bucket in 0..AGES.min(age_bucket(spans.oldest) + 1) {
         let (died, alive) = (group.deaths[bucket], group.survival[bucket]);
         if died.objects > 0.0 {
@@ -208,7 +200,7 @@ fn promotion_row(spans: &LifeSpans, node: usize, has_spaces: bool) -> Row {
     let known = |cell: Cell| if has_spaces { cell } else { Cell::Empty };
     Row {
         cells: vec![
-            Cell::Text(path(spans, node)),
+            Cell::Text(group_path(&spans.tree, node)),
             number(born.objects),
             known(number(promoted.objects)),
             known(share(promoted.objects, born.objects)),

@@ -1,8 +1,8 @@
-//! What a run's collections and memory were, as windows, churn and the report of a run look at them.
+//! Measures of a run: its collections and memory, for windows, churn and the report of a run.
 
-use super::{TimeWindow, looked};
+use super::owner_times;
 use crate::tabular::count_text;
-use crate::timeline::{History, Metric, NodeId, Source, by_uptime};
+use crate::timeline::{History, Metric, NodeId, Source, TimeWindow, by_uptime};
 use crate::windows::{GcSpan, MemoryLevel};
 use memory_city_formats::{GcHistory, GcKind, GcNoun, LifeStep};
 use memory_city_heap::error::Result;
@@ -14,30 +14,30 @@ const ENOUGH: usize = 3;
 /// Nanoseconds in a millisecond.
 pub(super) const NANOS: u64 = 1_000_000;
 
-/// What windows are found in: the collections and memory of a run, and where the numbers come from.
+/// The collections and memory of a run, with the source of the numbers.
 #[derive(Clone, Debug)]
 pub struct RunMeasures {
     /// When it begins, nanoseconds: since the program started where collections are known, else since 1970.
     pub began: u64,
     /// Its collections.
     pub gcs: Vec<GcSpan>,
-    /// What these are, one by one.
+    /// The noun for one of these.
     pub noun: GcNoun,
     /// Memory over time.
     pub levels: Vec<MemoryLevel>,
-    /// What the levels are, for people: `bytes that GC roots reach`.
+    /// The meaning of the levels, for people: `bytes that GC roots reach`.
     pub levels_are: String,
-    /// Whether what collections freed is an estimate from samples; `None` where it is not known.
+    /// True if freed bytes are estimated from samples; `None` if they are unknown.
     pub freed_is_estimated: Option<bool>,
     /// Whether times are those of a clock, not of the program.
     pub is_epoch: bool,
-    /// What a person must know.
+    /// Notes that a reader must know.
     pub notes: Vec<String>,
 }
 
 impl RunMeasures {
-    /// Measures a source between two points in time. Of traces with references and GC roots what the roots reach is computed at
-    /// `states` points at most, each of which is replayed; everything else is one pass over what is known of the run.
+    /// Measures a source between two points in time. For traces with references and GC roots, reachable bytes are computed at `states`
+    /// points at most, each of which is replayed. The rest is one pass over the data of the run.
     ///
     /// # Errors
     /// When a heap state cannot be loaded again, or the work was cancelled.
@@ -67,7 +67,7 @@ impl RunMeasures {
         Ok(measures)
     }
 
-    /// Of points in time alone, without collections.
+    /// The measures of points in time alone, without collections.
     fn of_points(document: &Source, window: TimeWindow) -> RunMeasures {
         let timeline = document.timeline();
         let levels: Vec<MemoryLevel> =
@@ -89,17 +89,15 @@ impl RunMeasures {
             notes: vec![
                 match by_uptime(timeline.points()) {
                     // Trees that say after which collections they are: when others were is not known.
-                    true => {
-                        "Collections are known here as points in time alone: neither overhead nor churn can be told."
-                    }
-                    false => "Collections are not recorded here: neither overhead nor churn can be told.",
+                    true => "Collections are known here only as points in time: overhead and churn are unknown.",
+                    false => "This input has no times of collections: overhead and churn are unknown.",
                 }
                 .to_owned(),
             ],
         }
     }
 
-    /// What each collection freed: from what is in use before and after it, else from samples.
+    /// Adds the bytes freed by each collection: from memory in use before and after it, else from samples.
     fn add_freed(
         &mut self,
         document: &Source,
@@ -166,7 +164,7 @@ impl RunMeasures {
         Ok(())
     }
 
-    /// How much memory there was: what roots reach where that can be computed, else what is left after collections.
+    /// Adds memory levels: the bytes that roots reach if they can be computed, else the bytes in use after collections.
     fn add_levels(
         &mut self,
         document: &Source,
@@ -183,9 +181,9 @@ impl RunMeasures {
                 let gc = document.timeline().points()[*t].gc.as_ref();
                 gc.is_some_and(|gc| gc.kind == GcKind::Major)
             };
-            let fulls: Vec<usize> = looked::ends(document, window).into_iter().filter(is_full).collect();
+            let fulls: Vec<usize> = owner_times::ends(document, window).into_iter().filter(is_full).collect();
             let looked =
-                if states < ENOUGH || fulls.len() < ENOUGH { Vec::new() } else { looked::spread(&fulls, states) };
+                if states < ENOUGH || fulls.len() < ENOUGH { Vec::new() } else { owner_times::spread(&fulls, states) };
             for &time in &looked {
                 progress.check()?;
                 let heap = heaps.heap(time, progress)?;
@@ -235,11 +233,11 @@ impl RunMeasures {
     }
 }
 
-/// What is not seen for less is not worth a word, nanoseconds.
+/// Shortest unseen end that is reported, nanoseconds.
 const LONG: u64 = 10_000 * NANOS;
 
-/// Of a recording that went on for long after its last walk: from that to its last collection, seconds. `None` where that is less than
-/// ten seconds, or a fifth of what was recorded. And what that last one is.
+/// Seconds from the last walk of a recording to its last collection, and the kind of that one. `None` if it is less than ten seconds, or a
+/// fifth of the recording.
 pub(super) fn unseen_end(document: &Source, time: usize, progress: &Progress) -> Result<Option<(u64, GcNoun)>> {
     let Some(heaps) = document.heaps().filter(|heaps| !heaps.has_seen_all()) else { return Ok(None) };
     if time + 1 != document.timeline().times() {
@@ -257,7 +255,7 @@ fn walked_at(document: &Source, time: usize, history: &GcHistory) -> u64 {
     crate::lives::since_start(document, history, time).saturating_mul(NANOS)
 }
 
-/// The memory of a point in time: what its tree holds.
+/// The memory of a point in time: the sum of its tree.
 fn point_level(document: &Source, time: usize, gc: usize) -> MemoryLevel {
     let timeline = document.timeline();
     let millis = timeline.points()[time].millis;
@@ -273,8 +271,8 @@ mod tests {
         WalkObject, WalkStartRow,
     };
 
-    /// A run with a collection each second, and a walk behind some of them; there is a sample before the first collection. Collections are
-    /// known by this, and so many deaths were lost.
+    /// A run with a collection each second, and a walk after some of them; there is a sample before the first collection. Deaths name their
+    /// collection in the unit of `scope`, and `lost` deaths were lost.
     fn sampled(collections: u64, walks: &[u64], scope: GcScope, lost: u64) -> Source {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.mcity");
@@ -318,7 +316,7 @@ mod tests {
         }
     }
 
-    /// What samples survive is counted in what the VM tells.
+    /// Survival of samples is counted in the records of the VM, which may be pauses.
     #[test]
     fn what_died_has_survived_pauses_where_these_are_told() {
         for (scope, one, many) in [(GcScope::Whole, "collection", "collections"), (GcScope::Pause, "pause", "pauses")] {

@@ -1,21 +1,22 @@
-//! Analyses behind one interface: each describes itself, what it needs and its parameters, reads a document over a range
-//! of points in time, and gives tables. Text, JSON, CSV and the panel of the viewer are made from that alone.
+//! Analyses behind one interface. Each describes itself, its needs and its parameters, reads a document over a range of points in time, and
+//! returns tables. Text, JSON, CSV and the panel of the viewer are made from that alone.
 //!
 //! | module | says |
 //! |---|---|
-//! | `interface` | what an analysis is, what it may need, what it gives |
-//! | `kept` | what was found of dumps, for the next time that they are opened |
-//! | `parameters` | what it can be told, with defaults and ranges |
-//! | `objects`, `object_rows`, `contents` | what analyses of single objects and of what they hold share |
-//! | `one_object` | all that is said of one object |
-//! | `kept_by_threads` | what each thread alone keeps alive |
-//! | `leak_place` | a place that leaks, in words |
-//! | `looked` | the owners at the points in time worth a look |
-//! | `registry` | the analyses there are; programs may add their own |
-//! | `verdict` | what grows, or that nothing does, in a sentence |
+//! | `backlog` | growth kept by finalizers and weaker references |
+//! | `interface` | the interface: description, needs, findings |
+//! | `findings_cache` | cache of findings for dumps |
+//! | `parameters` | parameters with defaults and ranges |
+//! | `objects`, `object_rows`, `contents` | shared code of analyses of single objects and their contents |
+//! | `one_object` | the page of one object |
+//! | `thread_retained` | the objects that each thread alone keeps alive |
+//! | `leak_place` | a leaking place in words |
+//! | `owner_times` | the owners at the points in time worth a look |
+//! | `registry` | the registry; programs may add their own analyses |
+//! | `verdict` | the largest growth, or none, in a sentence |
 //! | [`report`] | several of them, one after the other |
 //! | [`compare`](mod@compare) | two runs side by side |
-//! | [`check`] | whether limits are kept, for build pipelines |
+//! | [`check`] | checks of limits, for build pipelines |
 //! | the others | one analysis each |
 //!
 //! A new analysis is a file beside these with a function `analysis`, and its name in the list of `analyses!` below.
@@ -38,38 +39,45 @@
 //! # Ok::<(), memory_city_heap::error::Error>(())
 //! ```
 
+mod backlog;
 pub mod check;
 pub mod compare;
 mod contents;
+mod findings_cache;
 mod interface;
-mod kept;
-mod kept_by_threads;
+mod judging;
+mod leak_headline;
 mod leak_place;
-mod looked;
+mod leak_verdict;
 mod measures;
 mod object_rows;
 mod objects;
 mod one_object;
+mod owner_times;
 mod parameters;
+mod ranking;
 mod registry;
 pub mod report;
+mod thread_retained;
 mod verdict;
 
 pub use crate::tabular::{bytes_text, count_text, gc_kind_text, gc_text, time_text, uptime_text};
+pub use crate::timeline::TimeWindow;
+pub(crate) use crate::timeline::change;
 pub use cut::named_cut;
-pub(crate) use interface::change;
-pub use interface::{Analysis, Description, Findings, Need, TimeWindow, run};
-pub use kept::FollowsFrom;
+pub use findings_cache::FollowsFrom;
+pub use interface::{Analysis, Description, Findings, Need, run};
+pub use judging::unjudged;
 pub use leak_place::{LeakLines, LeakPlace, OWNER_UNKNOWN, headline};
+pub use leak_verdict::{LeakVerdict, VerdictKind};
 pub use measures::RunMeasures;
-pub use parameters::{Argument, Arguments, Parameter, ParameterKind, metric_of};
+pub use parameters::{Argument, Arguments, Parameter, ParameterKind, all_rows, metric_of};
+pub use ranking::{top_growing, top_shrinking};
 pub use registry::AnalysisRegistry;
 pub use sites::{SampledShare, SampledShares, sampled_shares};
 pub use verdict::{GROWTH_FLOOR, Verdict, growth_scale, largest, verdict};
 
-use crate::timeline::{Metric, NodeId, Timeline};
-
-/// Declares the module of each analysis and lists what its function `analysis` gives.
+/// Declares the module of each analysis and lists the result of its function `analysis`.
 macro_rules! analyses {
     ($($module:ident,)*) => {
         $(mod $module;)*
@@ -89,6 +97,7 @@ analyses! {
     windows,
     churn,
     lifetimes,
+    generations,
     trends,
     sites,
     counts,
@@ -97,10 +106,13 @@ analyses! {
     cut,
     biggest,
     dominators,
-    kept_by,
+    strengths,
     inspect,
     closure,
     graph,
+    outside_heap,
+    structures,
+    growing_structures,
     containers,
     duplicate_strings,
     duplicate_arrays,
@@ -110,36 +122,4 @@ analyses! {
     finalizer_queue,
     threads,
     packages,
-}
-
-/// The `n` leaves that grow most from the first to the last time, strongest first; only such that grow. Ties by key.
-pub fn top_growing(timeline: &Timeline, metric: Metric, n: usize) -> Vec<NodeId> {
-    strongest(growing(timeline, TimeWindow::whole(timeline), metric), n)
-}
-
-/// The `n` leaves that shrink most from the first to the last time, those first that lose most; only such that shrink. Ties by key.
-pub fn top_shrinking(timeline: &Timeline, metric: Metric, n: usize) -> Vec<NodeId> {
-    strongest(leaves_with(timeline, |node| timeline.growth(node, metric).saturating_neg()), n)
-}
-
-/// The leaves that grow over a range of times, and by how much.
-fn growing(timeline: &Timeline, window: TimeWindow, metric: Metric) -> Vec<(i64, NodeId)> {
-    leaves_with(timeline, |node| window.growth(timeline, node, metric))
-}
-
-/// The leaves of which a number is more than 0, with it.
-fn leaves_with(timeline: &Timeline, number: impl Fn(NodeId) -> i64) -> Vec<(i64, NodeId)> {
-    let leaves = timeline.nodes().filter(|&node| timeline.is_leaf(node));
-    leaves.map(|node| (number(node), node)).filter(|(number, _)| *number > 0).collect()
-}
-
-/// The first `n`, strongest first.
-fn strongest(mut growing: Vec<(i64, NodeId)>, n: usize) -> Vec<NodeId> {
-    let strongest_first = |a: &(i64, NodeId), b: &(i64, NodeId)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
-    if n > 0 && growing.len() > n {
-        growing.select_nth_unstable_by(n - 1, strongest_first);
-    }
-    growing.truncate(n);
-    growing.sort_unstable_by(strongest_first);
-    growing.into_iter().map(|(_, node)| node).collect()
 }

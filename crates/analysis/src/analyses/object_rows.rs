@@ -1,5 +1,4 @@
-//! Objects as rows of tables: how analyses that list single objects name them and say what they retain. Not an analysis
-//! itself.
+//! Single objects as rows of tables: their names and retained sizes. Not an analysis itself.
 
 use super::objects::{address_text, class_or_type, text_cell, type_name};
 use crate::ownership::keeping::ClassObjects;
@@ -8,7 +7,7 @@ use crate::timeline::{Amount, Unit};
 use memory_city_heap::ownership::Dominators;
 use memory_city_heap::{HeapState, ObjectId};
 
-/// Rows of objects of a heap state, with what they retain.
+/// Rows of objects of a heap state, with their retained sizes.
 pub(super) struct OwnerRows<'a> {
     heap: &'a HeapState,
     class_objects: ClassObjects,
@@ -29,7 +28,7 @@ impl<'a> OwnerRows<'a> {
         class_or_type(self.heap, &self.class_objects, o)
     }
 
-    /// That, and its address.
+    /// The name, and the address.
     pub(super) fn names(&self, o: ObjectId) -> [Cell; 2] {
         [Cell::Text(self.name(o)), Cell::Text(address_text(self.heap, o))]
     }
@@ -42,7 +41,7 @@ impl<'a> OwnerRows<'a> {
         ]
     }
 
-    /// What is retained: bytes, share of all that GC roots keep, objects.
+    /// The retained amount: bytes, share of all that GC roots keep, objects.
     pub(super) fn retained(&self, retained: Amount) -> [Cell; 3] {
         let share = 100.0 * retained.bytes as f64 / self.total.bytes.max(1) as f64;
         [Cell::Number(retained.bytes), Cell::Percent(share), Cell::Number(retained.objects)]
@@ -59,7 +58,7 @@ impl<'a> OwnerRows<'a> {
     }
 }
 
-/// What is said of an object where values are read.
+/// The columns for the text of an object, if values are read.
 pub(super) fn told_columns() -> Vec<Column> {
     vec![
         Column::new("address", "Address", CellKind::Text, "Where it is; names it in this state of the heap"),

@@ -1,5 +1,5 @@
-//! What analyses of single objects share: the heap state and values they read, how an object is called, the first of many.
-//! Not an analysis itself.
+//! Shared code of analyses of single objects: the heap state and values they read, names of objects, and the first of many. Not an analysis
+//! itself.
 
 use super::parameters::{Parameter, ParameterKind};
 pub(super) use crate::inspection::{address_text, class_or_type, type_name};
@@ -115,6 +115,12 @@ pub(super) fn objects_of_types(
     let values = values(document, time, progress)?;
     let set = history(document)?.objects_of(time, &[node], progress)?;
     let heap = values.heap();
+    if heap.is_redacted() {
+        return Err(Error::Unusable {
+            what: "The contents of this dump were taken out: objects that look alike need not have been".into(),
+            remedy: "Use a dump as the VM wrote it".into(),
+        });
+    }
     let types: Vec<bool> = heap.types().iter().map(is_wanted).collect();
     let mut wanted = BitSet::new(heap.object_count());
     for o in heap.objects().filter(|&o| types[heap.type_of(o).0 as usize] && set.objects.contains(o.0)) {
@@ -199,7 +205,7 @@ impl<K: Ord> Largest<K> {
         }
     }
 
-    /// Those that are kept, largest first.
+    /// The kept items, largest first.
     pub(super) fn sorted(self) -> impl Iterator<Item = K> {
         // Of reversed keys, the least is the largest.
         self.1.into_sorted_vec().into_iter().map(|Reverse(key)| key)

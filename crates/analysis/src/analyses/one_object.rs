@@ -1,10 +1,9 @@
-//! All that is said of one object: what it holds, what refers to it, the GC roots that hold it, and a way from one to it.
-//! Not an analysis itself.
+//! The page of one object: its contents, its referrers, the GC roots that hold it, and a path from one to it. Not an analysis itself.
 
 use super::Findings;
 use super::object_rows::{told_cells, told_columns};
 use super::objects::{address_text, class_or_type, text_cell, type_name};
-use crate::inspection::{BYTES_IN_A_ROW, NO_VALUES, RootWay, hexadecimal};
+use crate::inspection::{BYTES_IN_A_ROW, NO_VALUES, RootWay, hexadecimal, named_references};
 use crate::ownership::fields::{Pair, field_in_heap};
 use crate::ownership::keeping::ClassObjects;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
@@ -154,7 +153,7 @@ impl OneObject<'_> {
         })
     }
 
-    /// By which field or element the first object of each pair refers to the second, as far as the input knows.
+    /// The field or element by which the first object of each pair refers to the second, as far as the input knows.
     fn places(&self, pairs: &[Pair], progress: &Progress) -> Result<Vec<Option<String>>> {
         Ok(match self.values {
             Some(values) => {
@@ -199,10 +198,13 @@ impl OneObject<'_> {
         Ok(rows)
     }
 
-    /// What the object holds, and how much more there would be.
+    /// The contents of the object, and how many more there would be.
     fn contents(&self, progress: &Progress) -> Result<(Vec<ContentRow>, u64)> {
         let heap = self.heap;
         let Some(values) = &self.values else {
+            if let Some(details) = named_references(heap, self.chosen, self.top) {
+                return Ok((rows_of(&details, self.top), details.left_out));
+            }
             let all = heap.references(self.chosen);
             let row = |&o: &ObjectId| ContentRow {
                 place: field_in_heap(heap, (self.chosen, o)).unwrap_or_default(),
@@ -220,7 +222,7 @@ impl OneObject<'_> {
         let hidden = heap.inferred_references().iter().filter(|r| r.from == self.chosen);
         rows.extend(hidden.map(|r| ContentRow {
             place: ReferencePlace::Hidden(r.field).to_string(),
-            class: "java.lang.Class".into(),
+            class: heap.profile().types.mirror.unwrap_or_default().into(),
             value: String::new(),
             object: Some(r.to),
         }));

@@ -1,4 +1,4 @@
-//! The packages that are taken for the program's own: what groupings by the closest domain call site go by.
+//! Analysis `packages`: the packages taken for the program's own, which groupings by the closest domain call site use.
 
 use super::{Analysis, Arguments, Description, Findings, Need, TimeWindow};
 use crate::group::domain;

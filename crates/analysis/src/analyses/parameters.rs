@@ -1,22 +1,33 @@
-//! What an analysis can be told: parameters with defaults, ranges and explanations, and the values somebody gave.
+//! Parameters of analyses, with defaults, ranges and explanations, and their values.
 
-use super::Description;
+use super::interface::Description;
 use crate::timeline::{Metric, Timeline};
 use memory_city_heap::error::{Error, Result};
 use std::collections::BTreeMap;
 
-/// Something an analysis can be told.
+/// A parameter of an analysis.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Parameter {
     /// Name for command lines and files: `top`.
     pub id: &'static str,
     /// Name for people.
     pub title: &'static str,
-    /// What it decides, a sentence.
+    /// Its effect, a sentence.
     pub explanation: &'static str,
-    /// What it may be.
+    /// The kind of its values.
     #[serde(flatten)]
     pub kind: ParameterKind,
+}
+
+/// The parameters that say how many rows are listed.
+const ROWS: [&str; 5] = ["top", "most", "referrers", "roots", "frames"];
+
+/// The values with which an analysis lists as many rows as it can, by name.
+pub fn all_rows(description: &Description) -> impl Iterator<Item = (&'static str, String)> {
+    description.parameters.iter().filter_map(|parameter| match parameter.kind {
+        ParameterKind::Number { most, .. } if ROWS.contains(&parameter.id) => Some((parameter.id, most.to_string())),
+        _ => None,
+    })
 }
 
 impl Parameter {
@@ -33,13 +44,13 @@ impl Parameter {
     }
 }
 
-/// What a parameter may be, and what it is unless somebody says otherwise.
+/// The kind of a parameter's values, with its default.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ParameterKind {
     /// A whole number.
     Number {
-        /// Unless somebody says otherwise.
+        /// The default.
         default: u64,
         /// The least it may be.
         least: u64,
@@ -48,24 +59,24 @@ pub enum ParameterKind {
     },
     /// One of some words.
     Choice {
-        /// Unless somebody says otherwise.
+        /// The default.
         default: &'static str,
         /// All of them.
         choices: &'static [&'static str],
     },
     /// Any text: the key of a group, an address.
     Text {
-        /// Unless somebody says otherwise.
+        /// The default.
         default: &'static str,
     },
     /// A metric of the timeline, by its id; which there are depends on the document.
     Metric {
-        /// Unless somebody says otherwise.
+        /// The default.
         default: &'static str,
     },
 }
 
-/// What a parameter was set to.
+/// The value of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(untagged)]
 pub enum Argument {
@@ -89,7 +100,7 @@ impl ParameterKind {
         }
     }
 
-    /// What it may be, for people: `a whole number from 0 to 100`.
+    /// The possible values, for people: `a whole number from 0 to 100`.
     pub fn text(&self) -> String {
         match self {
             ParameterKind::Number { least, most: u64::MAX, .. } => format!("a whole number from {least}"),
@@ -100,7 +111,7 @@ impl ParameterKind {
         }
     }
 
-    /// What it is unless somebody says otherwise, as it is typed.
+    /// The default, as typed.
     pub fn default_text(&self) -> String {
         match self.default_argument() {
             Argument::Number(n) => n.to_string(),
@@ -129,10 +140,10 @@ impl Arguments {
         Arguments(description.parameters.iter().map(|p| (p.id, p.kind.default_argument())).collect())
     }
 
-    /// The defaults, but for what is given by name as text.
+    /// The defaults, overridden by texts by name.
     ///
     /// # Errors
-    /// When there is no such parameter, or it may not be that; says what it may be.
+    /// When there is no such parameter, or the value is not allowed; lists the allowed values.
     pub fn parse<'a>(
         description: &Description,
         given: impl IntoIterator<Item = (&'a str, &'a str)>,

@@ -1,10 +1,11 @@
-//! Which ways lead from GC roots to a group, object by object, merged by type and field; and which roots keep it.
+//! Analysis `paths`: the paths from GC roots to a group, object by object, merged by type and field; and the roots that keep it.
 
+use super::interface::{Analysis, Description, Findings, Need};
 use super::objects::{GROUPS, group_parameter, groups, history};
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::parameters::{Arguments, Parameter, ParameterKind};
 use crate::ownership::{GroupWays, PathEnd, WayKind, WayQuestion};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
-use crate::timeline::{Source, Timeline, Unit};
+use crate::timeline::{Source, TimeWindow, Timeline, Unit};
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
@@ -26,7 +27,7 @@ pub(super) fn soft_parameter() -> Parameter {
     }
 }
 
-/// What keeps what, as a parameter says.
+/// The rules for references from a parameter.
 pub(super) fn rules(arguments: &Arguments) -> KeepRules {
     match arguments.word("soft") {
         "as-weak" => KeepRules::SOFT_AS_WEAK,
@@ -219,7 +220,7 @@ impl PathRows<'_> {
         self.rows.push(row);
     }
 
-    /// Each step, its roots, what is above it, what is left out. A step lies below the one that it holds.
+    /// Rows of each step, with its roots, the steps above it, and the number left out. A step lies below the one that it holds.
     fn all(&mut self) {
         let found = self.ways;
         let (whole, all_kept) = (found.about().objects, found.steps[0].keeps);

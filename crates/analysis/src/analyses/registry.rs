@@ -1,6 +1,6 @@
-//! The analyses there are, by name.
+//! The registry of analyses, by name.
 
-use super::Analysis;
+use super::interface::Analysis;
 use memory_city_heap::error::{Error, Result};
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ use std::sync::Arc;
 pub struct AnalysisRegistry(Vec<Arc<dyn Analysis>>);
 
 impl AnalysisRegistry {
-    /// Those that come with this crate.
+    /// The analyses of this crate.
     pub fn built_in() -> AnalysisRegistry {
         AnalysisRegistry(super::built_in().into_iter().map(Arc::from).collect())
     }

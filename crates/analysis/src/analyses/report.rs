@@ -2,10 +2,13 @@
 //!
 //! The JSON form is version 2, described in `docs/report-json.md`. It is built from the same tables as the text.
 
-use super::{Analysis, AnalysisRegistry, Arguments, Description, Findings, TimeWindow};
-use crate::tabular::{Cell, JsonTable, ResultTable, RowSource, write_text};
-use crate::timeline::{SampledPart, Source};
+use super::{Analysis, AnalysisRegistry, Arguments, Description, Findings, LeakVerdict, TimeWindow};
+use crate::tabular::{
+    Cell, JsonTable, ResultTable, RowSource, TEXT_ROWS, bytes_text, objects_text, several, write_text,
+};
+use crate::timeline::{NodeId, SampledPart, Source, Timeline};
 use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::printable::line_text;
 use memory_city_heap::progress::Progress;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use std::io::{self, Write};
@@ -14,72 +17,93 @@ use std::sync::Arc;
 /// Version of the JSON form: raised when a field changes its meaning or goes.
 pub const VERSION: u32 = 2;
 
-/// What goes into a report.
+/// The content of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportOptions {
     /// How many of the strongest growing groups.
     pub top: usize,
     /// Id of the metric that growth is measured in.
     pub metric: String,
-    /// The first and last time, counted from 1; the first and last there are where nothing is said.
+    /// The first and last time, counted from 1; by default the whole timeline.
     pub window: (Option<usize>, Option<usize>),
+    /// Whether the text says of each group that grows who refers to it, and the chain of its owners. The JSON form always does.
+    pub full: bool,
+    /// Whether it is left out who keeps the groups that grow: a text has that only where it is `full`.
+    pub groups_only: bool,
+    /// Whether all tables have all of their rows, and `top` counts for nothing.
+    pub all: bool,
 }
 
 impl Default for ReportOptions {
     fn default() -> Self {
-        ReportOptions { top: 10, metric: "bytes".to_owned(), window: (None, None) }
+        ReportOptions {
+            top: 10,
+            metric: "bytes".to_owned(),
+            window: (None, None),
+            full: false,
+            groups_only: false,
+            all: false,
+        }
     }
 }
 
-/// What analyses found in one document.
+/// The findings of several analyses in one document.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Id of the grouping; of trees that came grouped, their roles.
     pub grouping: String,
-    /// The times that were looked at.
+    /// The points in time.
     pub window: TimeWindow,
     /// Where groups have sampled objects only: how many those are at the last of these times.
     pub sampled: Option<SampledPart>,
-    /// What each analysis found.
+    /// The conclusion, where the report is about the whole input: its first line.
+    pub verdict: Option<LeakVerdict>,
+    /// The findings, by analysis.
     pub parts: Vec<ReportPart>,
-    /// What a person must know about it.
+    /// Warnings about the report.
     pub warnings: Vec<Warning>,
+    /// Most rows of each table in the text; JSON and CSV have all that were found.
+    pub text_rows: usize,
 }
 
-/// What one analysis found.
+/// The findings of one analysis.
 #[derive(Clone, Debug)]
 pub struct ReportPart {
-    /// What the analysis says of itself.
+    /// The description of the analysis.
     pub analysis: Description,
-    /// What it was told.
+    /// Its arguments.
     pub arguments: Arguments,
-    /// What it found.
+    /// Its findings.
     pub findings: Findings,
     /// Why it could not be made of this input, for people.
     pub lacking: Option<String>,
     /// Whether the text has its answers and notes alone, without tables.
     pub brief: bool,
+    /// Whether the text has the outermost rows of its tables alone.
+    pub outermost: bool,
 }
 
 impl ReportPart {
-    /// What it is called for people.
+    /// The title for people.
     pub fn title(&self) -> &str {
         self.findings.title.as_deref().unwrap_or(self.analysis.title)
     }
 
     /// Its answers under its title, where it has any.
     fn write_answers(&self, out: &mut dyn Write, first: &mut bool) -> io::Result<()> {
-        if self.findings.answers.is_empty() {
+        // Where there is no place, the verdict has said all.
+        let is_said = |verdict: &LeakVerdict| self.findings.answers == [format!("{}.", verdict.headline)];
+        if self.findings.answers.is_empty() || self.brief && self.findings.verdict.as_ref().is_some_and(is_said) {
             return Ok(());
         }
         paragraph(out, first)?;
-        writeln!(out, "{}", self.title().to_uppercase())?;
-        self.findings.answers.iter().try_for_each(|answer| writeln!(out, "  {answer}"))
+        writeln!(out, "{}", line_text(self.title()).to_uppercase())?;
+        self.findings.answers.iter().try_for_each(|answer| write_line(out, answer))
     }
 }
 
-/// Makes the report of a source: the heap over time, what grows most, of a recording where its samples were allocated and which
-/// classes its histograms see growing, and, of a trace, its collections by kind and cause, and the windows of time that are suspicious.
+/// The report of a source: the heap over time and the largest growth. A recording adds the sites of its samples and the classes that grow
+/// in its histograms. A trace adds its collections by kind and cause. Suspicious windows of time come last.
 ///
 /// # Errors
 /// When there is no such metric or point in time, a state cannot be loaded again, or the work was cancelled.
@@ -88,7 +112,12 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
     super::metric_of(timeline, &options.metric)?;
     let window = TimeWindow::of(timeline, options.window.0, options.window.1)?;
     let registry = AnalysisRegistry::built_in();
+    if timeline.times() > 0 {
+        progress.say(known_first(timeline, window));
+    }
+    progress.lead_to(OWNERS_FOUND);
     let mut report = Report::new(source, window);
+    report.text_rows = if options.all { usize::MAX } else { TEXT_ROWS.max(options.top) };
     let leak = registry.get("leak")?;
     let description = leak.describe();
     if description.check(source, window).is_ok() {
@@ -98,7 +127,14 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
                 let arguments = Arguments::parse(&description, [])?;
                 let findings = Findings::default();
                 let lacking = Some(what);
-                report.parts.push(ReportPart { analysis: description, arguments, findings, lacking, brief: true });
+                report.parts.push(ReportPart {
+                    analysis: description,
+                    arguments,
+                    findings,
+                    lacking,
+                    brief: true,
+                    outermost: false,
+                });
             }
             result => result?,
         }
@@ -107,17 +143,34 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
         let arguments = Arguments::parse(&description, [])?;
         let findings = Findings::default();
         let lacking = Some(NO_REFERENCES.to_owned());
-        report.parts.push(ReportPart { analysis: description, arguments, findings, lacking, brief: true });
+        report.parts.push(ReportPart {
+            analysis: description,
+            arguments,
+            findings,
+            lacking,
+            brief: true,
+            outermost: false,
+        });
     }
+    progress.lead_to(1.0);
     report.add(&*registry.get("heap")?, source, [], progress)?;
     report.add_weaker(&*registry.get("kept-by")?, source, progress)?;
+    report.add_outside(&*registry.get("outside-heap")?, source, progress)?;
+    let leaks = report.parts.iter().find(|part| part.analysis.id == "leak");
+    let lacking = leaks.and_then(|part| part.lacking.as_deref());
+    let metric = super::metric_of(timeline, &options.metric)?;
+    report.verdict = Some(LeakVerdict::of(leaks.map(|part| &part.findings), lacking, timeline, metric));
     let top = options.top.to_string();
-    report.add(&*registry.get("growth")?, source, [("top", &*top), ("metric", &*options.metric)], progress)?;
+    let top = (!options.all).then_some(("top", &*top));
+    let given = [("metric", &*options.metric), ("keepers", if options.groups_only { "no" } else { "yes" })];
+    report.add(&*registry.get("growth")?, source, top.into_iter().chain(given), progress)?;
+    report.parts.iter_mut().filter(|part| part.analysis.id == "growth").for_each(|part| part.outermost = !options.full);
     report.name_growing();
     let sites = registry.get("sites")?;
     if sites.describe().check(source, window).is_ok() {
-        report.add(&*sites, source, [("top", &*top)], progress)?;
+        report.add(&*sites, source, top, progress)?;
     }
+    report.add_generations(&*registry.get("generations")?, source, progress)?;
     report.add_counts(&*registry.get("counts")?, source, progress)?;
     let collections = registry.get("collections")?;
     if collections.describe().check(source, window).is_ok() {
@@ -126,7 +179,8 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
         if let Some(part) = report.parts.last_mut() {
             part.findings.tables.retain(|table| table.header.id == "totals");
         }
-        report.add(&*registry.get("windows")?, source, [("states", STATES)], progress)?;
+        report.add(&*registry.get("windows")?, source, [("states", STATES), ("owners", "leave-out")], progress)?;
+        report.agree();
         report.parts.iter_mut().filter(|part| part.analysis.id == "windows").for_each(|part| part.brief = true);
     }
     Ok(report)
@@ -146,17 +200,32 @@ pub fn analyse<'a>(
     let mut report = Report::new(source, window);
     let arguments = Arguments::parse(&analysis.describe(), given)?;
     let findings = super::run(&**analysis, source, window, &arguments, progress)?;
-    report.parts.push(ReportPart { analysis: analysis.describe(), arguments, findings, lacking: None, brief: false });
+    report.parts.push(ReportPart {
+        analysis: analysis.describe(),
+        arguments,
+        findings,
+        lacking: None,
+        brief: false,
+        outermost: false,
+    });
     Ok(report)
 }
 
 impl Report {
     fn new(source: &Source, window: TimeWindow) -> Report {
         let (grouping, sampled) = (source.grouping_id(), sampled_at(source, window));
-        Report { grouping, window, sampled, parts: Vec::new(), warnings: source.warnings() }
+        Report {
+            grouping,
+            window,
+            sampled,
+            verdict: None,
+            parts: Vec::new(),
+            warnings: source.warnings(),
+            text_rows: TEXT_ROWS,
+        }
     }
 
-    /// Adds what an analysis finds; where it cannot be made of this source, why.
+    /// Adds the findings of an analysis, or the reason why it cannot run on this source.
     fn add<'a>(
         &mut self,
         analysis: &dyn Analysis,
@@ -165,16 +234,33 @@ impl Report {
         progress: &Progress,
     ) -> Result<()> {
         let description = analysis.describe();
-        let arguments = Arguments::parse(&description, given)?;
+        let all: Vec<_> = super::all_rows(&description).filter(|_| self.text_rows == usize::MAX).collect();
+        let mut arguments = Arguments::parse(&description, all.iter().map(|(name, most)| (*name, &**most)))?;
+        given.into_iter().try_for_each(|(name, text)| arguments.set(&description, name, text))?;
         let (findings, lacking) = match description.check(source, self.window) {
             Ok(()) => (super::run(analysis, source, self.window, &arguments, progress)?, None),
             Err(reason) => (Findings::default(), Some(reason)),
         };
-        self.parts.push(ReportPart { analysis: description, arguments, findings, lacking, brief: false });
+        self.parts.push(ReportPart {
+            analysis: description,
+            arguments,
+            findings,
+            lacking,
+            brief: false,
+            outermost: false,
+        });
         Ok(())
     }
 
-    /// Names what grows most where nobody knows why: with the reason, which comes first.
+    /// One verdict: where owners tell that something grows, no window of time denies it.
+    fn agree(&mut self) {
+        if self.verdict.as_ref().is_some_and(LeakVerdict::grows) {
+            let windows = self.parts.iter_mut().filter(|part| part.analysis.id == "windows");
+            windows.for_each(|part| part.findings.answers.retain(|answer| answer != super::windows::NOTHING));
+        }
+    }
+
+    /// Names the largest growth when its reason is unknown, with that fact first.
     fn name_growing(&mut self) {
         let growing = self.table("growing").ok().and_then(|table| table.rows.first()?.cells.first());
         let named = match growing {
@@ -185,7 +271,7 @@ impl Report {
         unknown.filter(|why| *why == NO_REFERENCES).for_each(|why| why.clone_from(&named));
     }
 
-    /// Which classes grow steadily over the class histograms of a recording, where one does.
+    /// Adds the classes that grow steadily over the class histograms of a recording, if any.
     fn add_counts(&mut self, analysis: &dyn Analysis, source: &Source, progress: &Progress) -> Result<()> {
         if analysis.describe().check(source, self.window).is_err() {
             return Ok(());
@@ -202,7 +288,41 @@ impl Report {
         Ok(())
     }
 
-    /// What is kept by soft or weaker references alone, where that is a part of the heap worth a line.
+    /// Adds the allocations with live objects of ever more generations, if there are any, and nothing else has said that all is well.
+    fn add_generations(&mut self, analysis: &dyn Analysis, source: &Source, progress: &Progress) -> Result<()> {
+        let is_well = self.verdict.as_ref().is_some_and(LeakVerdict::is_well);
+        if is_well || analysis.describe().check(source, self.window).is_err() {
+            return Ok(());
+        }
+        match self.add(analysis, source, [], progress) {
+            Err(Error::Unusable { .. }) => return Ok(()),
+            result => result?,
+        }
+        match self.parts.last_mut() {
+            // One sentence says that nothing stands out; lines below it name what does.
+            Some(part) if part.findings.answers.len() > 1 => part.brief = true,
+            _ => self.parts.truncate(self.parts.len().saturating_sub(1)),
+        }
+        Ok(())
+    }
+
+    /// Memory outside the heap, where it is large.
+    fn add_outside(&mut self, analysis: &dyn Analysis, source: &Source, progress: &Progress) -> Result<()> {
+        if analysis.describe().check(source, self.window).is_err() {
+            return Ok(());
+        }
+        match self.add(analysis, source, [], progress) {
+            Err(Error::Unusable { .. }) => return Ok(()),
+            result => result?,
+        }
+        match self.parts.last_mut() {
+            Some(part) if !part.findings.answers.is_empty() => part.brief = true,
+            _ => self.parts.truncate(self.parts.len().saturating_sub(1)),
+        }
+        Ok(())
+    }
+
+    /// Adds the amount that soft or weaker references alone keep, if it is worth a line.
     fn add_weaker(&mut self, analysis: &dyn Analysis, source: &Source, progress: &Progress) -> Result<()> {
         if analysis.describe().check(source, self.window).is_err() {
             return Ok(());
@@ -250,6 +370,16 @@ impl Report {
     /// When `out` takes no more, or the work was cancelled ([`io::ErrorKind::Interrupted`]).
     pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
         let mut first = true;
+        write_first_lines(&self.warnings, out, &mut first)?;
+        if let Some(verdict) = &self.verdict {
+            paragraph(out, &mut first)?;
+            writeln!(out, "{}", line_text(&verdict.line()))?;
+            // Why the owners are not known stands where they would.
+            let is_said = self.parts.iter().any(|part| part.analysis.id == "leak" && part.lacking.is_some());
+            let said_first = super::unjudged(&self.warnings);
+            let mut caveats = verdict.caveats.iter().filter(|caveat| !is_said && !said_first.contains(caveat));
+            caveats.try_for_each(|caveat| write_line(out, caveat))?;
+        }
         let part_of = |id: &str| self.parts.iter().find(|part| part.analysis.id == id);
         // Who keeps what grows, and which line makes it: both before any table.
         let with_leak = part_of("leak").and_then(|_| part_of("sites"));
@@ -259,14 +389,17 @@ impl Report {
             }
             for table in part.findings.tables.iter().filter(|_| !part.brief) {
                 paragraph(out, &mut first)?;
-                write_text(table, out, progress)?;
+                match part.outermost {
+                    true => write_text(&outermost(table), self.text_rows, out, progress)?,
+                    false => write_text(table, self.text_rows, out, progress)?,
+                }
             }
             if let Some(reason) = &part.lacking {
                 paragraph(out, &mut first)?;
-                writeln!(out, "{}\n  {reason}.", part.analysis.title.to_uppercase())?;
+                writeln!(out, "{}\n  {}.", part.analysis.title.to_uppercase(), line_text(reason))?;
             }
             for note in &part.findings.notes {
-                writeln!(out, "  {note}")?;
+                write_line(out, note)?;
             }
             if let Some(sites) = with_leak.filter(|_| part.analysis.id == "leak") {
                 sites.write_answers(out, &mut first)?;
@@ -281,7 +414,7 @@ impl Report {
             paragraph(out, &mut first)?;
             writeln!(out, "WARNINGS")?;
         }
-        warnings.try_for_each(|warning| writeln!(out, "  {warning}"))
+        warnings.try_for_each(|warning| write_line(out, &warning.to_string()))
     }
 
     /// Writes it for programs, indented.
@@ -299,24 +432,69 @@ impl Report {
     }
 }
 
-/// Why nothing is said of leaks where classes were counted, and nothing else.
+/// How far a report is when its input is open, as a share of all its work, and when the owners are found: for [`Progress::lead_to`].
+pub const OPENED: f64 = 0.3;
+const OWNERS_FOUND: f64 = 0.7;
+
+/// Groups that are named before owners are known.
+const NAMED_FIRST: usize = 3;
+
+/// The size of the heap and its largest groups: what is known before owners are found.
+fn known_first(timeline: &Timeline, window: TimeWindow) -> String {
+    let amount = timeline.amount(window.to, NodeId::ROOT);
+    let leaves = super::ranking::leaves_with(timeline, |node| super::change(0, timeline.amount(window.to, node).bytes));
+    let groups = several(leaves.len() as u64, "group", "groups");
+    let largest = super::ranking::strongest(leaves, NAMED_FIRST).into_iter();
+    let largest: Vec<String> = largest
+        .map(|node| format!("{} {}", timeline.name(node), bytes_text(timeline.amount(window.to, node).bytes)))
+        .collect();
+    format!("{} in {}, {groups}: {}", bytes_text(amount.bytes), objects_text(amount.objects), largest.join(", "))
+}
+
+/// The reason for no result on leaks in an input of class counts only.
 const NO_REFERENCES: &str = "Counts by class have no references: what keeps what grows is not known; that takes walks over the heap (record, attach)";
 
-/// What stands above how many objects are samples.
+/// The heading that gives the share of sampled objects.
 const SAMPLED: &str = "SAMPLED OBJECTS ONLY";
 
-/// So many heap states are looked at for the window of a leak.
+/// Heap states to use for the window of a leak.
 const STATES: &str = "24";
 
-/// What weaker references keep is told when it is more than one part in so many of the heap.
+/// Least share of the heap, as one part in so many, for a line about weaker references.
 const WORTH_A_LINE: u64 = 100;
 
 fn sampled_at(source: &Source, window: TimeWindow) -> Option<SampledPart> {
     source.timeline().points().get(window.to)?.sampled
 }
 
+/// The first lines: what they say goes for all that follows.
+fn write_first_lines(warnings: &[Warning], out: &mut dyn Write, first: &mut bool) -> io::Result<()> {
+    let unfinished = warnings.iter().filter(|warning| warning.is_unfinished()).map(|warning| format!("{warning}."));
+    let said: Vec<String> = super::unjudged(warnings).into_iter().chain(unfinished).collect();
+    if !said.is_empty() {
+        paragraph(out, first)?;
+    }
+    said.iter().try_for_each(|reason| {
+        let reason = line_text(reason);
+        let (line, rest) = super::judging::first_line(&reason);
+        writeln!(out, "{line}")?;
+        if rest.is_empty() { Ok(()) } else { writeln!(out, "  {rest}") }
+    })
+}
+
+/// A table without the rows that lie below others.
+fn outermost(table: &ResultTable) -> ResultTable {
+    let rows = table.rows.iter().filter(|row| row.depth == 0).cloned().collect();
+    ResultTable { rows, ..table.clone() }
+}
+
 fn paragraph(out: &mut dyn Write, first: &mut bool) -> io::Result<()> {
     if std::mem::take(first) { Ok(()) } else { writeln!(out) }
+}
+
+/// Writes a line of findings, with all names in it escaped.
+fn write_line(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    writeln!(out, "  {}", line_text(text))
 }
 
 impl std::fmt::Display for Report {
@@ -333,12 +511,14 @@ pub struct TreeReport<'a> {
     pub source: &'a Source,
     /// The times it is about.
     pub window: TimeWindow,
-    /// What was asked for, by name.
+    /// The arguments, by name.
     pub arguments: Vec<(&'static str, String)>,
     /// The rows.
     pub rows: &'a dyn RowSource,
     /// Lines that sum it up.
     pub notes: Vec<String>,
+    /// As [`Report::text_rows`].
+    pub text_rows: usize,
 }
 
 impl TreeReport<'_> {
@@ -352,16 +532,19 @@ impl TreeReport<'_> {
     /// # Errors
     /// As [`Report::write_text`].
     pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
-        write_text(self.rows, out, progress)?;
-        self.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))?;
+        let mut first = true;
+        let warnings = self.source.warnings();
+        write_first_lines(&warnings, out, &mut first)?;
+        paragraph(out, &mut first)?;
+        write_text(self.rows, self.text_rows, out, progress)?;
+        self.notes.iter().try_for_each(|note| write_line(out, note))?;
         if let Some(sampled) = self.sampled() {
             writeln!(out, "\n{SAMPLED}\n  {sampled}.")?;
         }
-        let warnings = self.source.warnings();
         if !warnings.is_empty() {
             writeln!(out, "\nWARNINGS")?;
         }
-        warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))
+        warnings.iter().try_for_each(|warning| write_line(out, &warning.to_string()))
     }
 
     /// As [`Report::write_json`], with one analysis, `tree`.
@@ -387,6 +570,7 @@ impl TreeReport<'_> {
             to: self.window.to + 1,
             sampled: self.sampled().map(JsonSampled::of),
             warnings: warnings.iter().collect(),
+            verdict: None,
             analyses: vec![part],
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
@@ -404,10 +588,12 @@ struct JsonReport<'a, A> {
     #[serde(skip_serializing_if = "Option::is_none")]
     sampled: Option<JsonSampled>,
     warnings: Vec<&'a Warning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'a LeakVerdict>,
     analyses: Vec<JsonPart<'a, A>>,
 }
 
-/// With the sentence that the text has.
+/// With the sentence of the text form.
 #[derive(serde::Serialize)]
 struct JsonSampled {
     #[serde(flatten)]
@@ -453,6 +639,10 @@ impl Serialize for Report {
             to: self.window.to + 1,
             sampled: self.sampled.map(JsonSampled::of),
             warnings: self.all_warnings().collect(),
+            verdict: self
+                .verdict
+                .as_ref()
+                .or_else(|| self.parts.iter().find_map(|part| part.findings.verdict.as_ref())),
             analyses: self.parts.iter().map(json_part).collect(),
         };
         report.serialize(serializer)

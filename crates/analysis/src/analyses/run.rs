@@ -1,4 +1,4 @@
-//! A run as a whole: its numbers, and what the charts of overview and details show, collection by collection.
+//! Analysis `run`: a run as a whole, with its numbers and the data of the overview and detail charts, collection by collection.
 
 use super::{Analysis, Arguments, Description, Findings, Parameter, ParameterKind, TimeWindow};
 use crate::run::{RunFacts, RunStatistic};

@@ -1,7 +1,7 @@
-//! The threads of the program: what each was doing, and what its stack holds.
+//! Analysis `threads`: the threads of the program, with their stacks and the objects in their variables.
 
-use super::kept_by_threads::kept_by_threads;
 use super::objects::{address_text, top_parameter, type_name, values};
+use super::thread_retained::kept_by_threads;
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader, bytes_text, count_text};
 use crate::timeline::{Amount, Source, Unit};

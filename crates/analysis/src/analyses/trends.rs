@@ -1,4 +1,4 @@
-//! The children of a group over time, the strongest by themselves and the rest as one: what a trend chart draws.
+//! Analysis `trends`: the children of a group over time, the largest by themselves and the rest as one, for trend charts.
 
 use super::{Analysis, Arguments, Description, Findings, Parameter, ParameterKind, TimeWindow, change};
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, count_text};
@@ -201,7 +201,7 @@ impl Analysis for Trends {
     }
 }
 
-/// What groups reach and retain at some of these times.
+/// The closures of groups at some of these times.
 fn sizes(
     document: &Source,
     times: &[usize],

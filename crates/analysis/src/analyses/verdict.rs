@@ -1,9 +1,10 @@
-//! The verdict over a series in one sentence: what grows, how much of the whole that is, and since when; or that nothing does.
+//! The verdict over a series in one sentence: the largest growth, its share of the whole, and its start; or that nothing grows.
 //!
-//! It reads a timeline alone, whatever it was made of, and so is there at once. Who owns what grows is the analysis `leak`'s.
+//! It reads only a timeline, from any source, and so is there at once. The analysis `leak` finds the owners of the growth.
 
-use super::{bytes_text, count_text, top_growing};
+use super::ranking::{strongest, top_growing};
 use crate::ownership::grows_between;
+use crate::tabular::{bytes_text, count_text};
 use crate::timeline::{Metric, NodeId, Timeline, Unit};
 
 /// Growth below this share of the heap is no growth worth a word: caches fill, classes load.
@@ -11,7 +12,7 @@ pub(super) const WORD_FLOOR: f64 = 0.01;
 /// Colours reach their red end no sooner than at this share of the heap: a healthy service is not red anywhere.
 pub const GROWTH_FLOOR: f64 = 0.05;
 
-/// What can be said of a series in a sentence.
+/// The facts of the sentence about a series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The sentence.
@@ -24,8 +25,8 @@ pub struct Verdict {
     pub since: Option<usize>,
 }
 
-/// Growth of this size stands for the red end of colours: the largest of any group, at least [`GROWTH_FLOOR`] of the largest heap, or
-/// of the part of it below `root` that is looked at; 0 where nothing grows.
+/// The growth at the red end of colours: the largest of any group, at least [`GROWTH_FLOOR`] of the largest heap, or of the part of it
+/// below `root`; 0 if nothing grows.
 pub fn growth_scale(timeline: &Timeline, metric: Metric, root: NodeId, largest: u64) -> u64 {
     if largest == 0 {
         return 0;
@@ -69,7 +70,7 @@ pub fn verdict(timeline: &Timeline, metric: Metric) -> Verdict {
         let point = &timeline.points()[since];
         let label = if point.label.is_empty() { String::new() } else { format!(" ({})", point.label) };
         let text = format!(
-            "{} grows most: +{}, {:.0} % of the heap at the end, since {}/{}{label}",
+            "{} grows most: +{}, {:.0} % of the heap at the end, since {} of {}{label}",
             timeline.display_name(node),
             text(most),
             percent(most),
@@ -95,7 +96,7 @@ pub fn largest(timeline: &Timeline, metric: Metric, n: usize) -> Vec<NodeId> {
     let last = timeline.times().saturating_sub(1);
     let leaves = timeline.nodes().filter(|&node| timeline.is_leaf(node));
     let sizes = leaves.map(|node| (i64::try_from(timeline.value(last, node, metric)).unwrap_or(i64::MAX), node));
-    super::strongest(sizes.filter(|(size, _)| *size > 0).collect(), n)
+    strongest(sizes.filter(|(size, _)| *size > 0).collect(), n)
 }
 
 /// The point in time from which a group grows.
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn the_verdict_names_what_grows_how_much_and_since_when() {
         let of = verdict(&series(&[(1000, 5000), (1000, 5000), (1010, 5000), (3000, 5000)]), Metric::Bytes);
-        assert_eq!(of.text, "A grows most: +2.00 kB, 25 % of the heap at the end, since 3/4 (dump 2)");
+        assert_eq!(of.text, "A grows most: +2.00 kB, 25 % of the heap at the end, since 3 of 4 (dump 2)");
         assert!(of.grows && of.group.is_some());
     }
 

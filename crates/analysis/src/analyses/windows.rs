@@ -1,14 +1,16 @@
-//! Windows of time that are suspicious: where memory grows to the end, where collecting takes long, where much is thrown away.
-//! The rules are those of [`crate::windows`]; every threshold is a parameter.
+//! Analysis `windows`: suspicious windows of time, in which memory grows to the end, collecting takes long, or many objects die young. The
+//! rules are those of [`crate::windows`]; every threshold is a parameter.
 
 use super::measures::{NANOS, RunMeasures};
-use super::{Analysis, Arguments, Description, Findings, Parameter, TimeWindow};
+use super::{
+    Analysis, AnalysisRegistry, Arguments, Description, Findings, LeakVerdict, Parameter, ParameterKind, TimeWindow,
+};
 use crate::tabular::{
     Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, several, time_text, uptime_text,
 };
 use crate::timeline::{Source, Unit, by_uptime};
 use crate::windows::{GcWindow, LeakWindow, SuspiciousWindows, WindowRules};
-use memory_city_heap::error::Result;
+use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
@@ -38,6 +40,12 @@ impl Analysis for Windows {
                     0,
                     u64::MAX,
                 ),
+                Parameter {
+                    id: "owners",
+                    title: "Owners",
+                    explanation: "Whether what grows by its owners is told as well where no window is suspicious of it; costs what the analysis leak does",
+                    kind: ParameterKind::Choice { default: ASK, choices: &[ASK, "leave-out"] },
+                },
                 number(
                     "kept",
                     "Kept",
@@ -105,6 +113,14 @@ impl Analysis for Windows {
                 ),
                 number("most_gcs", "Most collections", "And so many at most", rules.most_gcs as u64, 1, 1_000_000_000),
                 number(
+                    "least_millis",
+                    "Least time",
+                    "In a run of fewer milliseconds nothing is suspicious: so short a part of a program says nothing of it",
+                    rules.least_millis,
+                    0,
+                    u64::MAX,
+                ),
+                number(
                     "overhead",
                     "Overhead",
                     "Collecting is too much from so many percent of the time on",
@@ -134,7 +150,36 @@ impl Analysis for Windows {
         let rules = rules_of(arguments);
         let run = RunMeasures::of(document, window, arguments.count("states"), progress)?;
         let found = SuspiciousWindows::find(run.began, &run.gcs, &run.levels, &rules);
-        Ok(findings(document, window, &run, &found, &rules))
+        let mut findings = findings(document, window, &run, &found, &rules);
+        let is_leak = found.leak.as_ref().is_some_and(|leak| leak.is_suspicious);
+        if !is_leak && arguments.word("owners") == ASK {
+            // One verdict: what grows without a window of its own is no less a leak.
+            let verdict = owners_verdict(document, window, progress)?.filter(LeakVerdict::grows);
+            if let Some(verdict) = verdict {
+                findings.answers.retain(|answer| answer != NOTHING);
+                findings.answers.insert(0, format!("{}. No window of time is suspicious of it.", verdict.line()));
+            }
+        }
+        Ok(findings)
+    }
+}
+
+/// The answer without any window.
+pub(super) const NOTHING: &str = "No window of time is suspicious.";
+/// Whether owners are asked as well.
+const ASK: &str = "ask";
+
+/// The verdict of the analysis of owners, if it can run.
+fn owners_verdict(document: &Source, window: TimeWindow, progress: &Progress) -> Result<Option<LeakVerdict>> {
+    let leak = AnalysisRegistry::built_in().get("leak")?;
+    let description = leak.describe();
+    if window.from == window.to || description.check(document, window).is_err() {
+        return Ok(None);
+    }
+    match super::run(&*leak, document, window, &Arguments::defaults(&description), progress) {
+        Ok(findings) => Ok(findings.verdict),
+        Err(Error::Unusable { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -150,6 +195,7 @@ fn rules_of(arguments: &Arguments) -> WindowRules {
         regression_percent: number("regression"),
         least_gcs: arguments.count("least_gcs"),
         most_gcs: arguments.count("most_gcs").max(arguments.count("least_gcs")),
+        least_millis: number("least_millis"),
         overhead_percent: number("overhead"),
         churn_percent: number("churn"),
     }
@@ -234,12 +280,12 @@ fn findings(
         });
     }
     if answers.is_empty() {
-        answers.push("No window of time is suspicious.".to_owned());
+        answers.push(NOTHING.to_owned());
     }
     let mut notes = run.notes.clone();
     if !run.gcs.is_empty() && run.gcs.len() < rules.least_gcs {
         notes.push(format!(
-            "There {}, fewer than the {} of a window: neither overhead nor churn is looked for.",
+            "There {}, and a window needs {}: overhead and churn are not judged.",
             match run.gcs.len() {
                 1 => format!("is 1 {}", run.noun.one()),
                 n => format!("are {n} {}", run.noun.many()),

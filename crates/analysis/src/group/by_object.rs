@@ -1,17 +1,21 @@
-//! Groups a heap state object by object, on all cores.
+//! Grouping of a heap state object by object, on all cores.
 //!
-//! The heap is cut into parts of neighbouring objects. Each part has a tree of its own, so that no two tasks share
-//! anything; the trees are then joined in the order of parts, which gives the numbers that one pass over all objects
-//! would have given. Objects in the same groups share one list of these groups: a part adds up by list, and only lists
-//! are put into the tree. What classifiers tell from the class of an object alone is looked up, not asked again.
+//! The heap is cut into parts of neighbouring objects. Each part has a tree of its own, so that no two tasks share anything. The trees are
+//! then joined in the order of parts, which gives the same numbers as one pass over all objects. Objects in the same groups share one list
+//! of these groups: a part adds up by list, and only lists are put into the tree. Classifiers that depend on the class of an object alone
+//! are called once per class.
 //!
 //! Memory: 4 bytes an object, and each list once; while it works also the trees of all parts.
 
-use super::classifier::GroupingRun;
+use super::classifier::{Classifier, GroupingRun};
 use super::grouped::{ObjectClasses, RUN};
+use super::grouping::{GroupOptions, Grouping};
+use super::object::ObjectView;
+use super::placement::Placement;
+use super::reads::Reads;
 use super::shapes::AlikeObjects;
 use super::transform;
-use super::{Classifier, GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
+use super::tree::MemoryTree;
 use ahash::AHashMap;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -44,8 +48,7 @@ impl ByObject {
     }
 }
 
-/// What a grouping may come to. Classifiers of many values multiply: two of a thousand values each make a million groups
-/// of one object.
+/// Limits of a grouping. Classifiers of many values multiply: two of a thousand values each make a million groups of one object.
 #[derive(Clone, Copy)]
 pub(super) struct GroupLimits {
     /// Nodes of the tree.
@@ -62,7 +65,7 @@ impl Default for GroupLimits {
     }
 }
 
-/// Objects of a part, as powers of two: enough that what a part has to learn does not matter, few enough for all cores.
+/// Objects of a part, as powers of two: enough to pay for a part's own caches, few enough for all cores.
 const PART: std::ops::RangeInclusive<u32> = 14..=22;
 
 /// The tree, and the leaves of each object; of those that are `wanted` alone, where that is given.
@@ -124,7 +127,7 @@ pub(super) struct GroupingStage<'a> {
     pub among: Option<&'a BitSet>,
     /// Objects of a part, as a power of two.
     pub shift: u32,
-    /// What the grouping is called.
+    /// The title of the grouping.
     pub title: &'a str,
     pub limits: GroupLimits,
     pub progress: &'a Progress,
@@ -222,7 +225,7 @@ type Learnt = FxHashMap<(u32, u64), Box<[u32]>>;
 
 /// How a classifier is asked.
 enum Asked {
-    /// Of every object.
+    /// Every object.
     Each,
     /// Once for a class of objects.
     ByClass(Learnt),
@@ -235,7 +238,7 @@ fn number(classifier: &dyn Classifier, object: &ObjectView<'_>) -> Option<u64> {
     classifier.number_of(&object.for_reader(classifier.meta().reads))
 }
 
-/// What all that an object's list follows from comes to: its class, and its numbers.
+/// Everything that an object's list depends on: its class, and its numbers.
 type ListKey = [u64; MOST_NUMBERS + 1];
 
 /// Classifiers by number in a grouping whose lists are looked up at once.
@@ -294,13 +297,13 @@ struct GroupedPart<'g> {
     title: &'g str,
     limits: GroupLimits,
     classes: ObjectClasses,
-    /// By classifier: where objects of a class or number go from a node.
+    /// By classifier: the next node of objects of a class or number, from a node.
     asked: Vec<Asked>,
     recent: Option<RecentLists>,
     lists: Lists,
     /// By object: its list.
     of: Vec<u32>,
-    /// Nodes of the whole tree at which objects start, and what stands for them in the tree of this part.
+    /// Nodes of the whole tree at which objects start, with their nodes in the tree of this part.
     starts: FxHashMap<u32, u32>,
     start_role: u32,
 }
@@ -504,12 +507,13 @@ pub(super) fn too_much(title: &str, what: &str) -> Error {
 mod tests {
     use super::*;
     use crate::group;
+    use memory_city_formats::JVM;
     use memory_city_heap::{HeapBuilder, HeapType, TypeKind};
 
-    /// What multiplies ends with an error that says what to do, not with the memory of the machine.
+    /// A grouping that multiplies ends in an error with advice, not with the memory of the machine.
     #[test]
     fn groupings_that_come_to_too_much_are_refused() {
-        let mut heap = HeapBuilder::new();
+        let mut heap = HeapBuilder::with_profile(&JVM);
         let of = HeapType { name: "A".into(), kind: TypeKind::PrimitiveArray, superclass: None, loader: "app".into() };
         let of = heap.add_type(of);
         (0..10).for_each(|i| {

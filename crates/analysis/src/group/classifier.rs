@@ -1,6 +1,9 @@
-//! What a classifier is.
+//! The interface of classifiers, which assign objects to groups.
 
-use super::{ObjectValues, ObjectView, Reads, Transform};
+use super::object::ObjectView;
+use super::reads::Reads;
+use super::transform::Transform;
+use super::values::ObjectValues;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState};
@@ -12,7 +15,7 @@ use std::sync::Arc;
 pub enum Cardinality {
     /// One value: its type.
     One,
-    /// Any number of values: the object is counted under each, but once in what they have in common.
+    /// Any number of values: the object is counted under each, but once in their common groups.
     Many,
     /// A list from the general to the particular: its package, part by part.
     Hierarchy,
@@ -38,31 +41,31 @@ impl Cardinality {
     }
 }
 
-/// What a classifier says of itself.
+/// The description of a classifier.
 #[derive(Clone, Debug)]
 pub struct ClassifierMeta {
     /// Unique short name, for command lines and files: letters, digits, `-` and `_`.
     pub id: Cow<'static, str>,
     /// Name for people; the role of the nodes it makes.
     pub name: Cow<'static, str>,
-    /// What it looks at, a line.
+    /// A line about it.
     pub description: Cow<'static, str>,
     /// A value it gives.
     pub example: Cow<'static, str>,
     /// See [`Cardinality`].
     pub cardinality: Cardinality,
-    /// What it reads of objects: all that its result depends on.
+    /// All facts about objects that its result depends on.
     pub reads: Reads,
-    /// What joins the parts of a hierarchy when a chain of single children is drawn as one district; `None` when they
-    /// are never joined, because objects belong to the parts in the middle too.
+    /// The separator of parts when a chain of single children is drawn as one district; `None` if they are never joined, because objects
+    /// belong to the parts in the middle too.
     pub separator: Option<&'static str>,
-    /// Whether objects whose chain ends where those of others go on are a group of their own there, where no classifier follows: as
-    /// a group beside those, it is a building.
+    /// True if objects whose chain ends inside the chains of others get a group of their own there, unless another classifier follows.
+    /// Beside the longer chains, that group is a building.
     pub own_groups: bool,
 }
 
 impl ClassifierMeta {
-    /// A classifier of one value that reads the type; the rest is said with the functions below.
+    /// A classifier of one value that reads the type; the functions below change that.
     pub fn new(id: impl Into<Cow<'static, str>>, name: impl Into<Cow<'static, str>>) -> ClassifierMeta {
         ClassifierMeta {
             id: id.into(),
@@ -76,7 +79,7 @@ impl ClassifierMeta {
         }
     }
 
-    /// With a line on what it looks at, and a value it gives.
+    /// Sets the line about it, and an example of a value.
     #[must_use]
     pub fn describe(
         self,
@@ -86,19 +89,19 @@ impl ClassifierMeta {
         ClassifierMeta { description: about.into(), example: example.into(), ..self }
     }
 
-    /// With other properties that it reads.
+    /// Sets the facts that it reads.
     #[must_use]
     pub fn reads(self, reads: Reads) -> ClassifierMeta {
         ClassifierMeta { reads, ..self }
     }
 
-    /// With another number of values.
+    /// Sets the number of values.
     #[must_use]
     pub fn cardinality(self, cardinality: Cardinality) -> ClassifierMeta {
         ClassifierMeta { cardinality, ..self }
     }
 
-    /// A [`Cardinality::Hierarchy`] in which what ends at a part that others go on from is a group of its own.
+    /// A [`Cardinality::Hierarchy`] with groups of their own for chains that end inside the chains of others.
     #[must_use]
     pub fn with_own_groups(self) -> ClassifierMeta {
         ClassifierMeta { cardinality: Cardinality::Hierarchy, own_groups: true, ..self }
@@ -111,16 +114,16 @@ impl ClassifierMeta {
     }
 }
 
-/// Says what an object is in one respect. Called on many threads at once; the answer follows from the object alone.
+/// Assigns an object to groups by one fact. Called on many threads at once; the answer depends only on the object.
 pub trait Classifier: Send + Sync {
-    /// What it is and what it reads.
+    /// Its description, and the facts it reads.
     fn meta(&self) -> &ClassifierMeta;
 
     /// Writes down the values of an object; none leaves the object out.
     fn classify(&self, object: &ObjectView<'_>, values: &mut ObjectValues);
 
-    /// Called before a heap state (or, without one, a recording) is grouped: a classifier that knows what can be worked
-    /// out once for all its objects, or that counts what it uses up in this run. `None`: there is nothing of that kind.
+    /// Called before a heap state (or, without one, a recording) is grouped. Returns a classifier with results computed once for all
+    /// objects, or with limits counted for this run. `None`: no such classifier is needed.
     ///
     /// # Errors
     /// When that cannot be worked out, or the work was cancelled.
@@ -140,7 +143,7 @@ pub trait Classifier: Send + Sync {
         None
     }
 
-    /// What went wrong while objects were classified; the grouping then ends with this error.
+    /// The error of a classification, if any; the grouping then ends with it.
     fn failure(&self) -> Option<Error> {
         None
     }
@@ -156,7 +159,7 @@ pub trait Classifier: Send + Sync {
     }
 }
 
-/// What is about to be grouped.
+/// The input of a grouping.
 pub struct GroupingRun<'a> {
     /// The heap state; `None` where the changes of a recording are followed.
     pub heap: Option<&'a HeapState>,

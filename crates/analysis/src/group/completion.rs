@@ -1,29 +1,28 @@
-//! What somebody who writes a grouping may want to write next.
+//! Completion of a typed grouping: the possible next words.
 
-use super::Registry;
-use super::expression::is_of_name;
+use super::expression::words::is_of_name;
 use super::filter;
-use super::registry::Inside;
+use super::registry::{Inside, Registry};
 
 /// Where the name at the end of a text begins.
 fn last_name(text: &str) -> usize {
     text.trim_end_matches(is_of_name).len()
 }
 
-/// What somebody who writes a grouping may want to write next.
+/// A possible next word of a grouping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// The whole text with it.
     pub text: String,
-    /// What is put in.
+    /// The text to insert.
     pub name: String,
-    /// What it is, a line.
+    /// A line about it.
     pub description: String,
 }
 
 impl Registry {
-    /// What could stand at the end of a text that is being written: names of classifiers, behind an open parenthesis
-    /// options, that begin with what stands there, then those that hold it elsewhere.
+    /// The words that could complete a text: names of classifiers, or options after an open parenthesis. Those that begin with the last
+    /// word come first, then those that contain it.
     pub fn complete(&self, text: &str) -> Vec<Completion> {
         let (before, begun) = text.split_at(last_name(text));
         let ended = before.trim_end();

@@ -1,121 +1,10 @@
-//! Which code is the program's own: its domain packages, as against the libraries it uses.
+//! Domain packages: the program's own code, as against the libraries it uses.
 //!
-//! Nobody has to say so: what no known library covers is taken for the program's own. Whoever knows better says which
-//! packages they are ([`set_packages`]); [`guess`] lists the candidates of a heap, for people to choose from.
+//! By default, all classes that no known library covers are the program's own. A user can name the packages ([`set_packages`]); [`guess`]
+//! lists the candidates of a heap to choose from.
 
-use super::names;
-use memory_city_heap::{Amount, HeapState, TypeKind};
+use memory_city_heap::{Amount, HeapState, Profile, TypeKind};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// Beginnings of packages that belong to runtimes and widespread libraries, each ended by a dot.
-const LIBRARIES: [&str; 96] = [
-    "java.",
-    "javax.",
-    "jdk.",
-    "sun.",
-    "com.sun.",
-    "oracle.",
-    "jakarta.",
-    "javafx.",
-    "kotlin.",
-    "kotlinx.",
-    "scala.",
-    "groovy.",
-    "groovyjarjarasm.",
-    "clojure.",
-    "org.codehaus.",
-    "org.apache.",
-    "org.springframework.",
-    "org.eclipse.",
-    "org.hibernate.",
-    "org.slf4j.",
-    "ch.qos.",
-    "org.jboss.",
-    "org.wildfly.",
-    "io.undertow.",
-    "com.google.",
-    "com.fasterxml.",
-    "io.netty.",
-    "io.vertx.",
-    "io.quarkus.",
-    "io.micronaut.",
-    "io.smallrye.",
-    "io.projectreactor.",
-    "reactor.",
-    "rx.",
-    "io.reactivex.",
-    "akka.",
-    "play.",
-    "com.typesafe.",
-    "com.esotericsoftware.",
-    "com.codahale.",
-    "com.yammer.",
-    "io.dropwizard.",
-    "io.micrometer.",
-    "io.grpc.",
-    "io.opentelemetry.",
-    "io.prometheus.",
-    "org.junit.",
-    "junit.",
-    "org.testng.",
-    "org.mockito.",
-    "org.hamcrest.",
-    "org.assertj.",
-    "net.bytebuddy.",
-    "javassist.",
-    "org.objectweb.",
-    "org.aspectj.",
-    "cglib.",
-    "net.sf.",
-    "org.w3c.",
-    "org.xml.",
-    "org.ietf.",
-    "org.jcp.",
-    "org.omg.",
-    "org.json.",
-    "org.joda.",
-    "org.yaml.",
-    "org.antlr.",
-    "antlr.",
-    "org.glassfish.",
-    "org.bouncycastle.",
-    "com.mysql.",
-    "org.postgresql.",
-    "org.h2.",
-    "org.hsqldb.",
-    "org.sqlite.",
-    "com.zaxxer.",
-    "org.ehcache.",
-    "com.github.benmanes.",
-    "com.hazelcast.",
-    "redis.",
-    "io.lettuce.",
-    "com.mongodb.",
-    "okhttp3.",
-    "okio.",
-    "retrofit2.",
-    "android.",
-    "androidx.",
-    "dalvik.",
-    "libcore.",
-    "com.android.",
-    "py4j.",
-    "org.jline.",
-    "jnr.",
-    "com.kenai.",
-    "com.intellij.",
-    "org.jetbrains.",
-];
-
-/// Beginnings of the packages of the runtime itself: never a program's own, whoever loads them.
-const RUNTIME: [&str; 11] =
-    ["java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "scala.", "android.", "dalvik.", "libcore.", "py4j."];
-
-/// Whether a class, or a method with that of its class before it, is of the runtime itself.
-pub(crate) fn is_of_runtime(name: &str) -> bool {
-    RUNTIME.iter().any(|package| name.starts_with(package))
-}
 
 /// The name of classes without a package, where packages are named.
 pub const NO_PACKAGE: &str = "(default package)";
@@ -123,10 +12,10 @@ pub const NO_PACKAGE: &str = "(default package)";
 /// The packages of the program itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainPackages {
-    /// What somebody chose; `None`: whatever no known library covers.
-    chosen: Option<Vec<String>>,
-    /// An input has told them: what a person chooses counts more.
-    told: bool,
+    /// The user's choice; `None`: everything that no known library covers.
+    pub(super) chosen: Option<Vec<String>>,
+    /// True if the packages come from an input: a person's choice counts more.
+    pub(super) told: bool,
 }
 
 impl DomainPackages {
@@ -152,32 +41,28 @@ impl DomainPackages {
         Ok(DomainPackages { chosen: Some(packages), told: false })
     }
 
-    /// What somebody chose here; `None` where nobody did, also where an input tells them.
+    /// The choice made in this program; `None` without one, also if an input has a list.
     pub fn chosen_here(&self) -> Option<&[String]> {
         self.chosen.as_deref().filter(|_| !self.told)
     }
 
-    /// What somebody chose or an input tells; `None` where nobody did.
+    /// The packages chosen or read from an input; `None` without any.
     pub fn packages(&self) -> Option<&[String]> {
         self.chosen.as_deref()
     }
 
     /// Whether a class is the program's own, by its full name. Arrays go with their elements.
-    pub fn covers(&self, class: &str) -> bool {
-        let package = names::split(class).0;
+    pub fn covers(&self, profile: &Profile, class: &str) -> bool {
+        let names = &profile.names;
+        let package = names.split(class).0;
         match &self.chosen {
-            None => !is_library(class) && !names::is_primitive_array(class),
+            None => !profile.packages.is_library(class) && !names.is_primitive_array(class),
             Some(packages) => packages.iter().any(|p| match &**p {
-                NO_PACKAGE => package.is_empty() && !names::is_primitive_array(class),
+                NO_PACKAGE => package.is_empty() && !names.is_primitive_array(class),
                 p => package.strip_prefix(p).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
             }),
         }
     }
-}
-
-/// Whether a class belongs to a runtime or a widespread library.
-fn is_library(class: &str) -> bool {
-    LIBRARIES.iter().any(|library| class.starts_with(library))
 }
 
 /// The class of a frame: `java.util.LinkedList.linkLast(Object):7` is one of `java.util.LinkedList`.
@@ -209,15 +94,13 @@ impl DomainGuess {
     }
 }
 
-/// The packages of a heap that are taken for the program's own, those with most bytes first: of classes that neither a
-/// known library covers nor the VM or its platform loader has loaded. A program that is itself a known library (a
-/// database, a driver of Spark) has none of these: then the libraries that the application loader has loaded.
+/// The packages of a heap that seem to be the program's own, the largest first. Their classes are covered by no known library, and were not
+/// loaded by the VM or its platform loader. A program that is itself a known library (a database, a driver of Spark) has none of these;
+/// then the libraries that the application loader has loaded are listed.
 ///
 /// O(types + objects).
 pub fn guess(heap: &HeapState) -> Vec<DomainGuess> {
-    let of_application = |loader: &str| {
-        !loader.contains("bootstrap") && !loader.contains("PlatformClassLoader") && !loader.contains("ExtClassLoader")
-    };
+    let Profile { names, packages: known, loaders, .. } = heap.profile();
     let mut amounts = vec![Amount::default(); heap.types().len()];
     for o in heap.objects() {
         amounts[heap.type_of(o).0 as usize] += Amount { objects: 1, bytes: heap.size_of(o) };
@@ -226,12 +109,13 @@ pub fn guess(heap: &HeapState) -> Vec<DomainGuess> {
         let mut packages: BTreeMap<&str, (u64, Amount)> = BTreeMap::new();
         for (t, amount) in heap.types().iter().zip(&amounts) {
             let own = match libraries {
-                false => !is_library(&t.name),
-                true => !is_of_runtime(&t.name),
+                false => !known.is_library(&t.name),
+                true => !known.is_of_runtime(&t.name),
             };
-            let counts = amount.objects > 0 && t.kind != TypeKind::PrimitiveArray && of_application(&t.loader) && own;
+            let of_application = loaders.is_of_application(&t.loader);
+            let counts = amount.objects > 0 && t.kind != TypeKind::PrimitiveArray && of_application && own;
             if counts {
-                let found = packages.entry(names::split(&t.name).0).or_default();
+                let found = packages.entry(names.split(&t.name).0).or_default();
                 found.0 += 1;
                 found.1 += *amount;
             }
@@ -244,7 +128,7 @@ pub fn guess(heap: &HeapState) -> Vec<DomainGuess> {
     }
 }
 
-/// Packages that share their first two names become one: what all of them begin with.
+/// Packages that share their first two names become one: their common prefix.
 fn joined(packages: BTreeMap<&str, (u64, Amount)>, library: bool) -> Vec<DomainGuess> {
     let first_two = |package: &str| package.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
     let mut found: BTreeMap<String, (Vec<String>, u64, Amount)> = BTreeMap::new();
@@ -266,31 +150,10 @@ fn joined(packages: BTreeMap<&str, (u64, Amount)>, library: bool) -> Vec<DomainG
     guesses
 }
 
-/// How many beginnings of library packages are known.
-pub fn known_libraries() -> usize {
-    LIBRARIES.len()
-}
-
-/// Says which packages are the program's own, in the shared registry: groupings that are made from now on go by them.
-pub fn set_packages(packages: DomainPackages) {
-    super::registry::change(|registry| registry.set_domain(packages));
-}
-
-/// Says which packages an input tells to be the program's own, as [`DomainPackages::parse`] reads them; `None` where it does not. They
-/// count while nobody has chosen any, and until another input comes.
-pub fn tell_packages(told: Option<&str>) {
-    let next = told.and_then(|told| DomainPackages::parse(told).ok());
-    let next = next.map_or_else(DomainPackages::default, |packages| DomainPackages { told: true, ..packages });
-    let now = Arc::clone(super::registry().domain());
-    let is_chosen = now.chosen.is_some() && !now.told;
-    if !is_chosen && *now != next {
-        set_packages(next);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memory_city_formats::JVM;
     use memory_city_heap::{HeapBuilder, HeapType};
 
     #[test]
@@ -306,7 +169,7 @@ mod tests {
             ("byte[]", false),
             ("java.lang.String[]", false),
         ] {
-            assert_eq!(guessed.covers(class), own, "{class}");
+            assert_eq!(guessed.covers(&JVM, class), own, "{class}");
         }
         let chosen = DomainPackages::parse("com.acme, org.apache.spark.*").expect("packages");
         for (class, own) in [
@@ -316,10 +179,10 @@ mod tests {
             ("org.apache.spark.sql.Row", true),
             ("Main", false),
         ] {
-            assert_eq!(chosen.covers(class), own, "{class}");
+            assert_eq!(chosen.covers(&JVM, class), own, "{class}");
         }
-        assert!(DomainPackages::chosen([NO_PACKAGE]).covers("Main"));
-        assert!(!DomainPackages::chosen([NO_PACKAGE]).covers("int[]"));
+        assert!(DomainPackages::chosen([NO_PACKAGE]).covers(&JVM, "Main"));
+        assert!(!DomainPackages::chosen([NO_PACKAGE]).covers(&JVM, "int[]"));
         for wrong in ["", "com.acme,", "com acme", "(x)"] {
             assert!(DomainPackages::parse(wrong).is_err(), "{wrong}");
         }
@@ -340,7 +203,7 @@ mod tests {
     #[test]
     fn packages_are_guessed() {
         let heap = |types: &[(&str, &str)]| {
-            let mut heap = HeapBuilder::new();
+            let mut heap = HeapBuilder::with_profile(&JVM);
             for (i, (name, loader)) in types.iter().enumerate() {
                 let kind = TypeKind::Instance;
                 let of =

@@ -1,11 +1,13 @@
-//! Filters: conditions on objects. What does not hold them reaches no group.
+//! Filters: conditions on objects. Objects that fail them reach no group.
 //!
 //! A condition asks for a number of an object (`size > 1MB`), for a value of any classifier (`package = com.acme`,
 //! `site ~ cart`), or for a filter, which is true or false (`reachable`).
 
-use super::classifier::GroupingRun;
-use super::registry::{Inside, RegistryError};
-use super::{Cardinality, Classifier, ClassifierMeta, ObjectValues, ObjectView, Reads, Registry};
+use super::classifier::{Cardinality, Classifier, ClassifierMeta, GroupingRun};
+use super::object::ObjectView;
+use super::reads::Reads;
+use super::registry::{Inside, Registry, RegistryError};
+use super::values::ObjectValues;
 use memory_city_heap::error::{Error, Result};
 use std::sync::Arc;
 
@@ -51,7 +53,7 @@ pub(super) const NUMBERS: [AskedNumber; 5] = [
     },
 ];
 
-/// The numbers of objects that a filter can compare: name, what it is.
+/// The numbers of objects that a filter can compare: name, description.
 pub fn filter_numbers() -> impl Iterator<Item = (&'static str, &'static str)> {
     NUMBERS.iter().map(|number| (number.name, number.description))
 }
@@ -59,28 +61,6 @@ pub fn filter_numbers() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Whether an operator asks which of two is larger.
 pub(super) fn orders(operator: &str) -> bool {
     operator.starts_with(['<', '>'])
-}
-
-/// A number as people write it: `100`, `1.5MB`, `2 KiB`.
-pub(super) fn number(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let number: f64 = text[..digits].parse().ok()?;
-    let units = [
-        ("", 1.0),
-        ("B", 1.0),
-        ("k", 1e3),
-        ("M", 1e6),
-        ("G", 1e9),
-        ("kB", 1e3),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("KiB", 1024.0),
-        ("MiB", 1048576.0),
-        ("GiB", 1073741824.0),
-    ];
-    let unit = units.iter().find(|(unit, _)| *unit == text[digits..].trim())?;
-    Some(number * unit.1)
 }
 
 /// A condition on an object.
@@ -172,7 +152,7 @@ impl FilterCondition {
     }
 }
 
-/// Lets through what meets all conditions.
+/// Lets objects through that meet all conditions.
 struct ObjectFilter {
     meta: ClassifierMeta,
     conditions: Vec<FilterCondition>,

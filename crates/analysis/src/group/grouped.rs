@@ -1,15 +1,19 @@
-//! Applies a grouping to a heap state.
+//! Groups the objects of a heap state into a memory tree.
 //!
-//! Three ways lead to the same tree. Where the classifiers read only what objects share with others
-//! ([`Reads::BY_CLASS`](super::Reads::BY_CLASS)), objects are counted by class, and each class is classified once. Where they
-//! read what follows from type and length for nearly all objects, these are counted by [shape](super::shapes). Otherwise each
-//! object is asked, see [`by_object`](super::by_object). A test holds one to the others.
+//! Three ways lead to the same tree. If the classifiers read only facts that objects share with others
+//! ([`Reads::BY_CLASS`](super::Reads::BY_CLASS)), objects are counted by class, and each class is classified once. If they read facts that
+//! follow from type and length for nearly all objects, these are counted by [shape](super::shapes). Otherwise each object is classified,
+//! see [`by_object`](super::by_object). A test compares the three.
 
 use super::by_object::{self, ByObject, GroupLimits};
 use super::classifier::GroupingRun;
+use super::grouping::{GroupOptions, Grouping};
 use super::histogram;
+use super::object::ObjectView;
+use super::placement::Placement;
+use super::reads::Reads;
 use super::shapes::{ByShape, ObjectShapes};
-use super::{GroupOptions, Grouping, MemoryTree, ObjectView, Placement, Reads};
+use super::tree::MemoryTree;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BIG_ARRAY, BitSet, HeapState, ObjectId};
@@ -35,10 +39,10 @@ enum Assignment {
     Object(ByObject),
 }
 
-/// What makes objects the same to all classifiers that read only [`Reads::BY_CLASS`].
+/// Classes of objects that are equal to all classifiers which read only [`Reads::BY_CLASS`].
 #[derive(Clone, Copy)]
 pub(super) struct ObjectClasses {
-    /// Whether big arrays are told from others.
+    /// True if big arrays are separate.
     big: bool,
     /// Whether origins matter.
     origin: bool,
@@ -77,11 +81,10 @@ impl Grouped {
 /// Objects a task looks at between two looks at the clock.
 pub(super) const RUN: usize = 1 << 16;
 
-/// Groups a heap state. What a classifier reads and the heap does not know is as if it were not there: ask
-/// [`Grouping::lacks`] with [`Reads::known_of`] first.
+/// Groups a heap state. Facts that the heap does not know count as missing: ask [`Grouping::lacks`] with [`Reads::known_of`] first.
 ///
 /// # Errors
-/// When cancelled, or when there would be more groups than anybody can look at.
+/// When cancelled, or when there would be too many groups to look at.
 pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progress: &Progress) -> Result<Grouped> {
     let reads = grouping.reads();
     let include_unreachable = options.include_unreachable || grouping.wants_unreachable();
@@ -118,8 +121,8 @@ pub fn group(heap: &HeapState, grouping: &Grouping, options: GroupOptions, progr
     Ok(Grouped { tree: placement.tree, assignment, include_unreachable })
 }
 
-/// The tree of some of the objects of a heap state, by any grouping. What classifiers see of an object is what they see when
-/// all objects are grouped: its neighbours need not be among `wanted`.
+/// The tree of some of the objects of a heap state, by any grouping. Classifiers see an object as when all objects are grouped: its
+/// neighbours need not be among `wanted`.
 ///
 /// # Errors
 /// As [`group`].

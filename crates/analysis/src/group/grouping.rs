@@ -1,11 +1,14 @@
 //! A grouping: a list of classifiers under a name.
 
-use super::classifier::{GroupingRun, prepared};
-use super::{Classifier, Reads};
+use super::classifier::{Classifier, GroupingRun, prepared};
+use super::reads::Reads;
 use memory_city_heap::error::Result;
 use std::sync::Arc;
 
-/// What is grouped.
+/// The name of the grouping that suits the input: by allocation site where the source knows it, by package otherwise.
+pub const AUTO: &str = "auto";
+
+/// The choice of objects to group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub struct GroupOptions {
     /// Objects that no root reaches are grouped too.
@@ -21,14 +24,14 @@ pub struct Grouping {
     pub id: String,
     /// Name for people.
     pub title: String,
-    /// What it shows, a line.
+    /// A line about it.
     pub description: String,
     /// Applied in this order: filters come first, transformers last.
     pub classifiers: Vec<Arc<dyn Classifier>>,
 }
 
 impl Grouping {
-    /// A grouping by these classifiers, described by what they say of themselves.
+    /// A grouping by these classifiers, with a description made of theirs.
     pub fn new(id: impl Into<String>, mut classifiers: Vec<Arc<dyn Classifier>>) -> Grouping {
         classifiers.sort_by_key(|c| order(&**c));
         let joined = |text: fn(&dyn Classifier) -> &str, separator: &str| {
@@ -53,20 +56,6 @@ impl Grouping {
         self.reads().contains(Reads::REACHABLE)
     }
 
-    /// What the tree of a heap state depends on beside the heap state, where that can be written down: the list of
-    /// classifiers. `None` for those that look elsewhere too (scripts, files, settings).
-    pub(crate) fn settled(&self) -> Option<String> {
-        let registry = super::registry();
-        let known = registry.grouping(&self.id).ok()?;
-        let list = registry.list_of(self);
-        let words = || list.split(|c: char| !super::expression::is_of_name(c)).filter(|word| !word.is_empty());
-        let of_registry = |word: &str| registry.classifiers().any(|(meta, _)| meta.id == word);
-        let settled = words().all(|word| SETTLED.contains(&word) || !of_registry(word));
-        let same = known.classifiers.len() == self.classifiers.len()
-            && self.classifiers.iter().all(|c| SETTLED.contains(&&*c.meta().id));
-        (settled && same).then(|| list.to_owned())
-    }
-
     /// All that its classifiers read.
     pub fn reads(&self) -> Reads {
         self.classifiers.iter().fold(Reads::empty(), |all, c| all | c.meta().reads)
@@ -79,8 +68,7 @@ impl Grouping {
     }
 }
 
-/// Filters first: what they leave out reaches no node. Transformers last: they are about the objects of the groups that
-/// the others make.
+/// Filters first: objects they leave out reach no node. Transformers last: they work on the groups that the others make.
 pub(super) fn order(classifier: &dyn Classifier) -> u8 {
     match classifier.transform() {
         Some(_) => 2,
@@ -93,29 +81,3 @@ impl std::fmt::Debug for Grouping {
         f.debug_struct("Grouping").field("id", &self.id).finish_non_exhaustive()
     }
 }
-
-/// Classifiers and filters whose answer follows from the heap state and their options alone.
-const SETTLED: [&str; 22] = [
-    "type",
-    "package",
-    "kind",
-    "loader",
-    "loaders",
-    "array-length",
-    "points-to",
-    "pointed-from",
-    "rooted",
-    "indirectly-rooted",
-    "space",
-    "subsystem",
-    "thread",
-    "age",
-    "site",
-    "callers",
-    "allocating-package",
-    "referrers",
-    "address",
-    "reachable",
-    "filter",
-    "owner",
-];

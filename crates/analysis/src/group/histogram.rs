@@ -1,8 +1,8 @@
 //! Objects and bytes by type, for a whole heap state at the speed of memory.
 //!
-//! One entry a type, or two where big arrays are told from others: how its sizes follow, what was counted, in 32 bytes that
-//! share a cache line. Nothing in the loop depends on data that a processor would have to guess, but for which objects
-//! take part. The few objects whose sizes follow no rule are put right afterwards.
+//! A type has one entry, or two where big arrays are separate: 32 bytes with the rule for its sizes and the counts, which share a cache
+//! line. The loop has only one branch on data: which objects take part. The few objects whose sizes follow no rule are corrected
+//! afterwards.
 
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -12,10 +12,10 @@ use rayon::prelude::*;
 /// Objects a task looks at between two looks at the clock; a multiple of the bits of a word.
 const RUN: usize = 1 << 16;
 
-/// What is counted of a type.
+/// The counts of a type.
 #[derive(Clone, Copy)]
 pub(super) struct TypeCount {
-    /// Bytes without elements, and what rounds up.
+    /// Bytes without elements, plus the rounding.
     base: u64,
     element: u32,
     mask: u32,
@@ -34,8 +34,7 @@ impl TypeCount {
 /// The objects of a class: amount and the first of them.
 pub(super) type Counted = (u64, Amount, u32);
 
-/// Counts the objects that take part by class: twice the number of the type, and one more for big arrays where those are
-/// told apart.
+/// Counts the objects that take part by class: twice the number of the type, plus one for big arrays if they are separate.
 ///
 /// # Errors
 /// When cancelled.
@@ -123,7 +122,7 @@ impl PartTable {
         }
     }
 
-    /// Those whose bit is set; `start` is where a word begins.
+    /// Counts the objects whose bit is set; `start` is the first object of a word.
     fn some<const BIG: bool>(&mut self, heap: &HeapState, start: usize, end: usize, words: &[u64]) {
         let (types, lengths) = heap.types_and_lengths();
         for from in (start..end).step_by(64) {

@@ -1,12 +1,12 @@
-//! From a heap state to a memory tree: classifiers, applied one after the other, and multi-level grouping.
+//! Grouping of a heap state into a memory tree: classifiers, applied one after the other.
 //!
 //! | what | says |
 //! |---|---|
-//! | [`Classifier`] | what an object is in one respect, and [what it reads](Reads) to say so |
-//! | [`ObjectView`] | what it sees of an object: what it declared, as far as the input knows |
-//! | [`ObjectValues`] | what it answers: a set of chains of names |
+//! | [`Classifier`] | one fact about an object, from [the facts it reads](Reads) |
+//! | [`ObjectView`] | the view of an object for it: the declared facts, as far as the input knows |
+//! | [`ObjectValues`] | its result: a set of chains of names |
 //! | [`Grouping`] | a list of classifiers under a name |
-//! | [`Registry`] | which classifiers and groupings there are, by name; [`grouping`] reads `package > type` |
+//! | [`Registry`] | classifiers and groupings by name; [`grouping`] parses `package > type` |
 //! | [`group`] | the tree of a heap state, and the groups of each object |
 //!
 //! Nothing here knows time or files. The folder `classifiers` shows how one is written and added.
@@ -40,8 +40,8 @@ mod expression;
 mod filter;
 mod grouped;
 mod grouping;
+mod groupings;
 mod histogram;
-mod names;
 mod object;
 mod outline;
 mod placement;
@@ -51,27 +51,28 @@ mod registry;
 mod root_sets;
 pub mod saved;
 pub mod script;
+mod settled;
 mod shapes;
+mod shared;
 mod stored;
 mod transform;
+mod transformer;
 mod tree;
 mod values;
 
 pub use classifier::{ByFunction, Cardinality, Classifier, ClassifierMeta, GroupingRun};
 pub use completion::Completion;
-pub use expression::GroupingError;
+pub use expression::words::GroupingError;
 pub use filter::filter_numbers;
 pub use grouped::{Grouped, group, group_some};
-pub use grouping::{GroupOptions, Grouping};
-pub(crate) use names::without_address;
+pub use grouping::{AUTO, GroupOptions, Grouping};
 use object::few_types;
 pub use object::{ObjectView, type_names};
 pub use outline::{GroupingLevel, LevelCondition, LevelInside, LevelOption, PartKind, list_text};
 pub(crate) use placement::Placement;
 pub use reads::Reads;
-pub use registry::{
-    ClassifierRequest, OptionInfo, Registry, RegistryError, grouping, groupings, register, registry, registry_revision,
-};
+pub use registry::{ClassifierRequest, OptionInfo, Registry, RegistryError};
+pub use shared::{grouping, groupings, register, registry, registry_revision, set_packages, tell_packages};
 pub(crate) use stored::StoredTree;
 pub use transform::{OtherObjects, Transform};
 pub use tree::MemoryTree;

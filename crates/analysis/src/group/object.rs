@@ -1,16 +1,16 @@
-//! What a classifier sees of an object.
+//! The view of an object for classifiers.
 
-use super::Reads;
+use super::reads::Reads;
 use memory_city_heap::{
-    Allocator, BIG_ARRAY, BitSet, CohortFacts, HeapState, HeapType, Identity, ObjectId, Root, SpaceKind, TypeId,
+    Allocator, BIG_ARRAY, BitSet, CohortFacts, HeapState, HeapType, Identity, ObjectId, Profile, Root, SpaceKind,
+    TypeId,
 };
 use std::sync::Arc;
 
-/// An object, or objects that are equal in all a classifier reads, as far as the input knows them and the classifier
-/// declared what it reads.
+/// An object, or objects that are equal in all facts a classifier reads, limited to the declared facts that the input knows.
 ///
-/// What was not declared is not handed out, so that nothing can be grouped by what the chosen way of grouping does not
-/// know: the answer is as if the input had nothing to say. Tests and other builds with debug assertions panic instead.
+/// A classifier gets only the facts it declared. So nothing can be grouped by facts that the chosen way of grouping does not have:
+/// undeclared facts look as if the input lacked them. Tests and other builds with debug assertions panic instead.
 #[derive(Clone, Copy)]
 pub struct ObjectView<'a> {
     subject: Subject<'a>,
@@ -31,7 +31,7 @@ impl<'a> ObjectView<'a> {
         ObjectView { subject: Subject::Object { heap, id, among }, reads }
     }
 
-    /// The objects of a cohort, of which what is [`Reads::BY_CLASS`] is known, and perhaps their length.
+    /// A view of the objects of a cohort: the facts of [`Reads::BY_CLASS`], and perhaps their length.
     pub(crate) fn of_cohort(facts: &'a CohortFacts<'a>) -> ObjectView<'a> {
         ObjectView { subject: Subject::Cohort(facts), reads: Reads::BY_CLASS }
     }
@@ -69,11 +69,20 @@ impl<'a> ObjectView<'a> {
         })
     }
 
+    /// What its runtime calls things.
+    #[inline]
+    pub fn profile(&self) -> &'static Profile {
+        match self.subject {
+            Subject::Object { heap, .. } => heap.profile(),
+            Subject::Cohort(facts) => facts.profile,
+        }
+    }
+
     /// The name of the type as people write it ([`Reads::TYPE`]); empty when not declared. Without the address in the
     /// names of hidden classes, which differs from run to run.
     #[inline]
     pub fn type_name(&self) -> &'a str {
-        self.heap_type().map_or("", |t| super::names::without_address(&t.name))
+        self.heap_type().map_or("", |t| self.profile().names.stable(&t.name))
     }
 
     /// The class loader of the type, its parent, and so on ([`Reads::LOADERS`]); empty when the VM itself defined the
@@ -103,7 +112,7 @@ impl<'a> ObjectView<'a> {
         }
     }
 
-    /// What to say where [`ObjectView::site`] is empty: whether the object was no sample, or its site is not known otherwise.
+    /// The reason for an empty [`ObjectView::site`]: the object was no sample, or its site is unknown for another reason.
     pub fn no_site(&self) -> &'static str {
         match self.subject {
             Subject::Object { heap, id, .. } if heap.is_unsampled(id) => "(not sampled)",
@@ -166,7 +175,7 @@ impl<'a> ObjectView<'a> {
         self.object(Reads::ID).and_then(|(heap, id)| heap.address(id))
     }
 
-    /// What it is over time ([`Reads::ID`]); `None` for objects of dumps.
+    /// Its identity over time ([`Reads::ID`]); `None` for objects of dumps.
     pub fn identity(&self) -> Option<Identity> {
         let (heap, id) = self.object(Reads::ID).filter(|(heap, id)| !heap.is_unsampled(*id))?;
         Some(heap.origins()?.identity(id.0 as usize))
@@ -202,7 +211,7 @@ impl<'a> ObjectView<'a> {
         self.object(Reads::ROOTS).map(|(heap, id)| heap.roots_of(id)).into_iter().flatten()
     }
 
-    /// A number from which these follow, where that is known: of what none holds, and of what one alone holds.
+    /// A number that decides the roots of the object: one for objects without roots, one for each object with one root; `None` otherwise.
     #[inline]
     pub(super) fn roots_number(&self) -> Option<u64> {
         let (heap, id) = self.object(Reads::ROOTS)?;
@@ -212,7 +221,7 @@ impl<'a> ObjectView<'a> {
         }
     }
 
-    /// What its bytes are for ([`Reads::FIELDS`]).
+    /// The parts of its bytes ([`Reads::FIELDS`]).
     pub fn parts(&self) -> Option<memory_city_heap::ObjectParts> {
         self.object(Reads::FIELDS).and_then(|(heap, id)| heap.parts_of(id))
     }
@@ -229,8 +238,8 @@ impl<'a> ObjectView<'a> {
         Some(ObjectView { subject: Subject::Object { heap, id: mirror, among: None }, ..*self })
     }
 
-    /// The heap state, the object's number there, and the objects that are seen; or what the objects of a cohort have in
-    /// common. For whoever hands an object on: who looks at it is asked what it reads.
+    /// The heap state, the object's number there, and the visible objects; or the common facts of a cohort. For code that passes an object
+    /// on: the code that reads it has declared its facts.
     pub(super) fn subject(&self) -> Result<(&'a HeapState, ObjectId, Option<&'a BitSet>), &'a CohortFacts<'a>> {
         match self.subject {
             Subject::Object { heap, id, among } => Ok((heap, id, among)),

@@ -1,22 +1,24 @@
-//! A grouping as it is written, part by part: what an editor shows as rows, changes, and writes down again.
+//! The outline of a typed grouping: its parts, for an editor that shows them as rows, changes them, and writes them down again.
 //!
-//! Only the writing is looked at: whether a name is known, and a value right, [`Registry::grouping`] says.
+//! Only the syntax is checked here; [`Registry::grouping`] checks names and values.
 
-use super::Registry;
-use super::expression::{self, GroupingError, quoted};
-use super::registry::Inside;
+use super::classifier::Cardinality;
+use super::expression;
+use super::expression::words::{GroupingError, quoted};
+use super::filter::{NUMBERS, filter_numbers};
+use super::registry::{Inside, Registry};
 use std::fmt;
 
-/// One classifier of a list, with what stands in its parentheses. As text it is what stands in the list.
+/// One classifier of a list, with the content of its parentheses. Its text is the one in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupingLevel {
     /// Its name.
     pub id: String,
-    /// What stands in its parentheses.
+    /// The content of its parentheses.
     pub inside: LevelInside,
 }
 
-/// What stands in parentheses behind a classifier.
+/// The content of a classifier's parentheses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LevelInside {
     /// Options; none is as good as no parentheses.
@@ -91,7 +93,7 @@ impl fmt::Display for LevelCondition {
     }
 }
 
-/// What a part of a list does to the objects.
+/// The effect of a part of a list on the objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKind {
     /// Divides them.
@@ -113,6 +115,20 @@ impl PartKind {
     }
 }
 
+/// The option of a classifier that names a file.
+pub(super) const FILE: &str = "file";
+
+fn files_in(level: &GroupingLevel, files: &mut Vec<String>) {
+    match &level.inside {
+        LevelInside::Options(options) => {
+            let of_files = options.iter().filter(|option| option.name == FILE);
+            files.extend(of_files.filter_map(|option| option.value.clone()));
+        }
+        LevelInside::List(list) => list.iter().for_each(|level| files_in(level, files)),
+        LevelInside::Conditions(all) => all.iter().for_each(|condition| files_in(&condition.of, files)),
+    }
+}
+
 impl Registry {
     /// The levels of a list as it is written; those of its list where the text is the name of a grouping.
     ///
@@ -125,8 +141,22 @@ impl Registry {
         }
     }
 
-    /// A level to begin with: the classifier of a name without options. A filter gets a condition to be changed; one that
-    /// somebody typed is that condition.
+    /// The files that a list reads (`feature(file=features.txt)`), wherever they stand in it. Nothing is read or created. A prefix before a
+    /// colon is allowed (`died:type`); the name of a grouping has no files.
+    pub fn files_of(&self, text: &str) -> Vec<String> {
+        let lists = std::iter::once(0).chain(text.match_indices(':').map(|(at, _)| at + 1)).map(|from| &text[from..]);
+        let mut files = Vec::new();
+        for level in lists
+            .filter(|list| self.preset(list.trim()).is_none())
+            .flat_map(|list| expression::levels(self, list))
+            .flatten()
+        {
+            files_in(&level, &mut files);
+        }
+        files
+    }
+
+    /// A new level: the classifier of a name without options. A filter gets an example condition; a typed filter is a condition by itself.
     pub fn new_level(&self, id: &str) -> GroupingLevel {
         if let Some((PartKind::Filter, true)) = self.part(id) {
             // A filter that somebody typed is for leaving objects out.
@@ -148,7 +178,7 @@ impl Registry {
             _ if self.is_number(of) => {
                 Some((">".to_owned(), if of == "size" { "1kB".to_owned() } else { "1".to_owned() }))
             }
-            Some(entry) if entry.meta.cardinality != super::Cardinality::Filter => {
+            Some(entry) if entry.meta.cardinality != Cardinality::Filter => {
                 Some(("~".to_owned(), entry.meta.example.to_string()))
             }
             _ => None,
@@ -158,23 +188,23 @@ impl Registry {
 
     /// Whether filters compare it as a number.
     pub fn is_number(&self, of: &str) -> bool {
-        super::filter::NUMBERS.iter().any(|number| number.name == of)
+        NUMBERS.iter().any(|number| number.name == of)
     }
 
-    /// What filters can ask for: numbers, classifiers, other filters; name and what it is.
+    /// The quantities that filters can use: numbers, classifiers, other filters; name and description.
     pub fn askable(&self) -> Vec<(String, String)> {
-        let numbers = super::filter_numbers().map(|(name, about)| (name.to_owned(), about.to_owned()));
+        let numbers = filter_numbers().map(|(name, about)| (name.to_owned(), about.to_owned()));
         let known = self.entries().iter().filter(|e| e.inside != Inside::Conditions && !self.is_number(&e.meta.id));
         numbers.chain(known.map(|e| (e.meta.id.to_string(), e.meta.description.to_string()))).collect()
     }
 
-    /// What a part does to the objects, and whether somebody typed it; `None` where nothing is called so.
+    /// The effect of a part on the objects, and whether it is a typed script; `None` for an unknown name.
     pub fn part(&self, id: &str) -> Option<(PartKind, bool)> {
         let entry = self.entry(id)?;
         let kind = match (entry.inside, entry.meta.cardinality) {
-            (Inside::List, _) | (_, super::Cardinality::Transformer) => PartKind::Transformer,
+            (Inside::List, _) | (_, Cardinality::Transformer) => PartKind::Transformer,
             (Inside::Conditions, _) => PartKind::Filter,
-            (_, super::Cardinality::Filter) if entry.script.is_some() => PartKind::Filter,
+            (_, Cardinality::Filter) if entry.script.is_some() => PartKind::Filter,
             _ => PartKind::Classifier,
         };
         Some((kind, entry.script.is_some()))
@@ -185,6 +215,22 @@ impl Registry {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn files_are_found_wherever_they_stand() {
+        let registry = Registry::new();
+        for (list, files) in [
+            ("type", vec![]),
+            ("feature(file=a.txt)>type", vec!["a.txt"]),
+            ("mine>feature( file = \"/etc/a, b\" , all)", vec!["/etc/a, b"]),
+            ("type>pointed-from(feature[file=c]>type)", vec!["c"]),
+            ("filter(feature(file=d) = x)", vec!["d"]),
+            ("died:feature(file=e)", vec!["e"]),
+            ("difference:3-8:feature(file=f)>type", vec!["f"]),
+        ] {
+            assert_eq!(registry.files_of(list), files, "{list}");
+        }
+    }
 
     #[test]
     fn lists_are_taken_apart_and_written_again() {
@@ -236,7 +282,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a person types as a value is that value when it is read again.
+        /// Any typed value is the same when it is read again.
         #[test]
         fn values_come_back(value in r#"[a-z ,()\[\]"\\=>and or]{1,20}"#) {
             let value = value.trim().to_owned();

@@ -1,7 +1,9 @@
-//! Where objects belong in the tree of a grouping.
+//! The places of objects in the tree of a grouping.
 
-use super::tree::own_name;
-use super::{Classifier, MemoryTree, ObjectValues, ObjectView};
+use super::classifier::Classifier;
+use super::object::ObjectView;
+use super::tree::{MemoryTree, own_name};
+use super::values::ObjectValues;
 use memory_city_heap::error::{Error, Result};
 use std::sync::Arc;
 
@@ -13,7 +15,7 @@ pub(crate) struct Placement {
     /// The role of each classifier's nodes, as a symbol of the tree.
     roles: Vec<u32>,
     values: ObjectValues,
-    /// Whether what ends in a group around others lies in a group of its own there.
+    /// True if objects that end in a group with subgroups get a group of their own there.
     own: bool,
     own_name: String,
 }
@@ -43,7 +45,7 @@ impl Placement {
         &self.classifiers
     }
 
-    /// What a classifier found wrong so far.
+    /// The error that a classifier has reported so far, if any.
     ///
     /// # Errors
     /// That.

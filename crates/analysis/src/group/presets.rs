@@ -1,9 +1,8 @@
-//! Groupings with names of their own: first by task, what somebody wants to know; then by what they are.
+//! The predefined groupings: first those for a task, then those by facts.
 
-use super::Registry;
-use super::registry::RegistryError;
+use super::registry::{Registry, RegistryError};
 
-/// Name, title, list, and what it shows and how it is read. A task whose classifiers are not there is left out.
+/// Name, title, list, and an explanation. A task with an unknown classifier is left out.
 const TASKS: [(&str, &str, &str, &str); 6] = [
     (
         "what-grows",
@@ -47,7 +46,7 @@ const TASKS: [(&str, &str, &str, &str); 6] = [
     ),
 ];
 
-/// Name, list, what it shows.
+/// Name, list, explanation.
 const PRESETS: [(&str, &str, &str); 20] = [
     ("package-type", "package>type", "Packages are nested districts, types are buildings"),
     ("type", "type", "Every type is a building"),
@@ -89,7 +88,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     PRESETS.iter().try_for_each(|(id, list, description)| registry.add_grouping(id, list, description))?;
     TASKS.iter().try_for_each(|(id, title, list, description)| {
         // One classifier may come with another part of the program.
-        let there = !list.chars().all(super::expression::is_of_name) || registry.entry(list).is_some();
+        let there = !list.chars().all(super::expression::words::is_of_name) || registry.entry(list).is_some();
         if there { registry.add_task(id, title, list, description) } else { Ok(()) }
     })
 }

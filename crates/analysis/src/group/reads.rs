@@ -1,13 +1,13 @@
-//! What classifiers read of objects, and what inputs know of them.
+//! Facts about objects: those that classifiers read, and those that inputs know.
 
 use memory_city_heap::HeapState;
 
 bitflags::bitflags! {
     /// Properties of objects. A classifier declares those it reads; an input knows some of them.
     ///
-    /// What a classifier reads decides what it costs. Objects that are equal in all of [`Reads::BY_CLASS`] are
-    /// classified once for all, and over a trace only what changed is looked at. Anything else is asked for every object, or
-    /// for every shape, on all cores, and on traces of every heap state, which is replayed for it.
+    /// The facts that a classifier reads decide its cost. Objects that are equal in all of [`Reads::BY_CLASS`] are classified once for all,
+    /// and over a trace only changes are classified. Other facts are read for every object, or for every shape, on all cores; for traces
+    /// also of every heap state, which is replayed for it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Reads: u32 {
         /// The type: its name, whether it is an array, its class loader.
@@ -30,9 +30,9 @@ bitflags::bitflags! {
         const LENGTH = 1 << 8;
         /// Shallow bytes, exactly.
         const SIZE = 1 << 9;
-        /// Which object it is: number, address, identity over time.
+        /// Identity of the object: number, address, identity over time.
         const ID = 1 << 10;
-        /// The objects it refers to, with what else is declared of them.
+        /// The objects it refers to, with their declared facts.
         const REFERENCES = 1 << 11;
         /// The objects that refer to it, likewise.
         const REFERRERS = 1 << 12;
@@ -42,21 +42,21 @@ bitflags::bitflags! {
         const CLASS_OBJECT = 1 << 14;
         /// Whether any GC root reaches it. A grouping that asks looks at all objects, also at those that none reaches.
         const REACHABLE = 1 << 15;
-        /// What its bytes are for: header, fields, references.
+        /// The parts of its bytes: header, fields, references.
         const FIELDS = 1 << 16;
 
         /// How it was made and lives: known of objects of traces only.
         const LIFE = Self::THREAD.bits() | Self::SUBSYSTEM.bits() | Self::SPACE.bits() | Self::AGE.bits();
-        /// What objects of one type share with objects of the same origin.
+        /// Facts that objects of one type share with objects of the same origin.
         const BY_CLASS = Self::TYPE.bits() | Self::LOADERS.bits() | Self::BIG_ARRAY.bits() | Self::SITE.bits() | Self::LIFE.bits();
-        /// What follows from type and length for all objects but few: those are counted by [shape](super::shapes).
+        /// Facts that follow from type and length for all objects but few: those are counted by [shape](super::shapes).
         const BY_SHAPE = Self::TYPE.bits() | Self::LOADERS.bits() | Self::BIG_ARRAY.bits() | Self::LENGTH.bits() | Self::SIZE.bits() | Self::ROOTS.bits() | Self::REACHABLE.bits();
-        /// What each object has for itself.
+        /// Facts of each object alone.
         const BY_OBJECT = !Self::BY_CLASS.bits() & 0x1ffff;
     }
 }
 
-/// What people call each of them.
+/// Their names for people.
 const NAMES: [(Reads, &str); 17] = [
     (Reads::TYPE, "types"),
     (Reads::LOADERS, "the parents of class loaders"),
@@ -78,12 +78,12 @@ const NAMES: [(Reads, &str); 17] = [
 ];
 
 impl Reads {
-    /// Whether every object must be looked at.
+    /// True if every object must be visited.
     pub fn by_object(self) -> bool {
         self.intersects(Reads::BY_OBJECT)
     }
 
-    /// What a heap state knows. Constant time, but for the question whether it has allocation sites.
+    /// The facts that a heap state knows. Constant time, except for the question whether it has allocation sites.
     pub fn known_of(heap: &HeapState) -> Reads {
         let mut known = Reads::TYPE | Reads::BIG_ARRAY | Reads::LENGTH | Reads::SIZE | Reads::ID;
         let mut add = |reads, is_known| known.set(reads, is_known);

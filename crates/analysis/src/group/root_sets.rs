@@ -1,9 +1,8 @@
-//! Which GC roots reach each object: all of them, or the nearest.
+//! The GC roots that reach each object: all of them, or the nearest.
 //!
-//! Paths end at class objects: what a class object holds through its static fields is reached from those fields, which are
-//! roots of their own, not from whatever reaches the class. Otherwise every object would be reached from every static field
-//! of its class loader's classes, and the answer would say nothing. What else a class object holds (data of reflection,
-//! constants) is reached from it, as from a root.
+//! Paths end at class objects. The static fields of a class object are roots of their own, so their targets are reached from those fields,
+//! not from the referrers of the class. Otherwise every object would be reached from every static field of its class loader's classes, and
+//! the answer would say nothing. Other objects of a class object (data of reflection, constants) are reached from it, as from a root.
 
 use super::classifier::GroupingRun;
 use ahash::AHashMap;
@@ -11,7 +10,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::{BitSet, HeapState, ObjectId, RootKind};
 use rustc_hash::FxHashMap;
 
-/// Which roots count, and how they are told apart.
+/// The roots that count, and the detail that separates them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RootChoice {
     /// Only kinds, without class and field, thread and method.
@@ -24,11 +23,11 @@ pub(super) struct RootChoice {
 
 /// For each object the roots that reach it.
 pub(super) struct RootSets {
-    /// From the kind of the root to its place, for each that is told apart.
+    /// For each separate root, the parts from its kind to its place.
     pub chains: Vec<Vec<String>>,
     /// Lists of roots, ascending, each once; the first is empty.
     sets: Vec<Box<[u32]>>,
-    /// By object.
+    /// By object: the number of its set.
     set_of: Vec<u32>,
 }
 
@@ -194,9 +193,9 @@ fn all(graph: &RootGraph<'_>, sources: &Sources, run: &GroupingRun<'_>) -> Resul
     Ok((sets.all, set_of))
 }
 
-/// For each object that is reached the number of its knot (a set of objects that reach each other), the objects knot by
-/// knot, those that are led to first, and how many knots there are. Tarjan, "Depth-first search and linear graph
-/// algorithms", 1972, with a stack of its own: a list of ten million nodes is ten million deep.
+/// Strongly connected components ("knots") of the reachable objects. Returns for each object the number of its knot, the objects knot by
+/// knot, targets first, and the number of knots. Tarjan, "Depth-first search and linear graph algorithms", 1972, with an explicit stack: a
+/// list of ten million nodes is ten million deep.
 fn knots(graph: &RootGraph<'_>, sources: &Sources, run: &GroupingRun<'_>) -> Result<(Vec<u32>, Vec<u32>, usize)> {
     let n = graph.heap.object_count();
     // While an object is on the stack: the lowest number of what it reaches there.

@@ -1,35 +1,37 @@
-//! Groupings that people saved under names of their own: one file that the window writes and the command line reads.
+//! Saved groupings: named by users, in one file that the window writes and the command line reads.
 //!
-//! The file is JSON, in place at once or not at all. It is read again before each change, so that two programs do not undo
-//! each other's. What cannot be read is never written over.
+//! The file is JSON, replaced at once or not at all. It is read again before each change, so that two programs do not undo each other's
+//! changes. A file that cannot be read is never overwritten.
 
-use super::Registry;
-use super::expression;
-use super::registry::{self, RegistryError};
+use super::expression::words::is_of_name;
+use super::grouping::{AUTO, Grouping};
+use super::registry::{PresetKind, Registry, RegistryError};
+use super::shared;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::unfinished::write_whole;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// What the file is called.
+/// The name of the file.
 pub const FILE: &str = "groupings.json";
-/// Raised when an older program cannot read what a newer one writes.
+/// Raised when an older program cannot read the files of a newer one.
 const VERSION: u32 = 1;
 /// No file of ours is larger.
 const MOST_BYTES: u64 = 1 << 20;
 /// No name is longer, in characters.
 const LONGEST_NAME: usize = 60;
 
-/// A grouping that somebody saved.
+/// A saved grouping.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SavedGrouping {
     /// The name in lists and on the command line, made from the title: `--grouping big-strings`.
     pub id: String,
-    /// The name as it was typed.
+    /// The name as typed.
     pub title: String,
     /// The list of classifiers.
     pub list: String,
-    /// What it is good for; may be empty.
+    /// Its purpose; may be empty.
     #[serde(default)]
     pub description: String,
 }
@@ -44,7 +46,7 @@ struct SavedFile {
 pub fn id_of(title: &str) -> String {
     let mut id = String::new();
     for c in title.trim().to_lowercase().chars().take(LONGEST_NAME) {
-        if expression::is_of_name(c) {
+        if is_of_name(c) {
             id.push(c);
         } else if !id.ends_with('-') {
             id.push('-');
@@ -64,7 +66,7 @@ pub fn refused_title(registry: &Registry, title: &str) -> Option<String> {
         return Some(format!("A name has at most {LONGEST_NAME} characters"));
     }
     let saved = registry.saved().any(|grouping| grouping.id == id);
-    let taken = registry.preset(&id).is_some() || registry.entry(&id).is_some() || id == crate::timeline::AUTO;
+    let taken = registry.preset(&id).is_some() || registry.entry(&id).is_some() || id == AUTO;
     (taken && !saved).then(|| format!("{id} is the name of a grouping or classifier of the program: choose another"))
 }
 
@@ -155,11 +157,41 @@ impl SavedGroupings {
         Ok(changed)
     }
 
-    /// Makes all of them known in the shared registry, in place of what was saved before. Returns what could not be made
-    /// known: the name, and why.
+    /// Registers all of them in the shared registry, in place of those saved before. Returns the failures: the name, and the reason.
     pub fn make_known(&self) -> Vec<(String, RegistryError)> {
-        let refused = registry::change(|registry| registry.set_saved(&self.all));
+        let refused = shared::change(|registry| registry.set_saved(&self.all));
         refused.into_iter().map(|(at, error)| (self.all[at].id.clone(), error)).collect()
+    }
+}
+
+impl Registry {
+    /// Puts these in the place of all that were saved before. Those whose name is taken, or whose list is not right
+    /// (any more), are left out: their places in `saved`, and why.
+    pub fn set_saved(&mut self, saved: &[SavedGrouping]) -> Vec<(usize, RegistryError)> {
+        self.presets.retain(|preset| preset.kind != PresetKind::Saved);
+        let mut refused = Vec::new();
+        for (at, saved) in saved.iter().enumerate() {
+            // Alone in a list a classifier would be hidden by a grouping of its name.
+            let taken = self.entry(&saved.id).is_some() || saved.id == AUTO;
+            let added = if taken {
+                Err(RegistryError::Taken(saved.id.clone()))
+            } else {
+                self.add_grouping(&saved.id, &saved.list, "")
+            };
+            match added {
+                Ok(()) => {
+                    let added = self.presets.last_mut().unwrap_or_else(|| unreachable!("just added"));
+                    let description = match saved.description.as_str() {
+                        "" => added.grouping.title.clone(),
+                        told => told.to_owned(),
+                    };
+                    let grouping = Grouping { title: saved.title.clone(), description, ..(*added.grouping).clone() };
+                    (added.grouping, added.kind) = (Arc::new(grouping), PresetKind::Saved);
+                }
+                Err(error) => refused.push((at, error)),
+            }
+        }
+        refused
     }
 }
 

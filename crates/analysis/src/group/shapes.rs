@@ -1,13 +1,13 @@
-//! Objects by shape: type and length of the array, and whether a root reaches them where that matters.
+//! Objects by shape: type, length of the array, and reachability if that matters.
 //!
-//! What classifiers read of most objects follows from these alone, so the objects of a shape are counted at the speed of
-//! memory, and one of them is classified for all. The few that differ from others of their shape are *apart*, each for itself:
-//! those that a GC root holds, and those whose size follows no rule. Nothing here knows classifiers.
+//! Most facts that classifiers read follow from these alone. So the objects of a shape are counted at the speed of memory, and one of them
+//! is classified for all. The few that differ from others of their shape are *apart*, each for itself: those that a GC root holds, and
+//! those whose size follows no rule. Nothing here knows classifiers.
 //!
-//! Memory: 8 bytes for each type and short length that there is while it counts, for each part of the heap that is counted at
-//! the same time; afterwards 4 bytes. Shapes of long arrays, and what is apart, take an entry of a hash table.
+//! Memory: 8 bytes for each existing type and short length while it counts, for each part of the heap that is counted at the same time;
+//! afterwards 4 bytes. Shapes of long arrays, and objects apart, take an entry of a hash table.
 
-use super::Reads;
+use super::reads::Reads;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
@@ -16,11 +16,11 @@ use rustc_hash::FxHashMap;
 
 /// Objects a task looks at between two looks at the clock; a multiple of the bits of a word.
 const RUN: usize = 1 << 16;
-/// Places for shapes of short arrays, in all: what is counted should stay near the processor.
+/// Places for shapes of short arrays, in all: the counts should fit the processor's cache.
 const MOST_PLACES: usize = 1 << 18;
 /// Arrays that are shorter may be short.
 const MOST_SHORT: usize = 1 << 12;
-/// One in so many objects may be apart, and a thousand in any heap: more are better asked one by one, on all cores.
+/// At most one in this many objects may be apart, and a thousand in any heap: more are faster object by object, on all cores.
 const FEW: usize = 32;
 
 /// Objects that are grouped alike: how many, how large, and the first of them.
@@ -34,14 +34,14 @@ pub(super) struct ObjectShapes {
     /// By type: the place of its instances, or of its arrays of length 0.
     first: Vec<u32>,
     places: usize,
-    /// Whether what is reachable is told from what is not.
+    /// True if reachable objects are separate from others.
     reachable: bool,
     apart: BitSet,
 }
 
 /// Numbers by shape.
 pub(super) struct ByShape {
-    /// Of what is reachable, or of all; and of what is not.
+    /// Counts of reachable objects, or of all; and of unreachable ones.
     short: [Vec<u32>; 2],
     long: FxHashMap<u64, u32>,
     apart: FxHashMap<u32, u32>,
@@ -63,7 +63,7 @@ impl ObjectShapes {
         let n = heap.object_count();
         let [held, odd, reachable] = [Reads::ROOTS, Reads::SIZE, Reads::REACHABLE].map(|r| reads.contains(r));
         let few = (n / FEW).max(1000);
-        if held && heap.roots().len() > few || odd && heap.odd_sizes().len() > few {
+        if held && heap.roots().len() > few || odd && heap.odd_size_count() > few {
             return None;
         }
         let mut apart = if held { heap.held().clone() } else { BitSet::new(n) };
@@ -84,8 +84,8 @@ impl ObjectShapes {
         Some(ObjectShapes { first, places, reachable, apart })
     }
 
-    /// The place of a type and length; `None` for long arrays. Whatever kind its type claims to be, no length has the place of
-    /// another type.
+    /// The place of a type and length; `None` for long arrays. No length gets the place of another type, whatever kind its type claims to
+    /// be.
     #[inline]
     fn place(&self, t: u32, length: u32) -> Option<usize> {
         let first = self.first[t as usize];
@@ -95,7 +95,7 @@ impl ObjectShapes {
         (at < end - first).then(|| (first + at) as usize)
     }
 
-    /// Which number an object has.
+    /// The place of an object.
     #[inline]
     fn place_of(&self, heap: &HeapState, o: ObjectId) -> ShapePlace {
         if self.apart.contains(o.0) {
@@ -206,7 +206,7 @@ impl ObjectShapes {
         Ok(())
     }
 
-    /// Keeps a number for each of what was counted.
+    /// Assigns a number to each counted shape.
     pub fn numbered<'n>(
         &self,
         heap: &HeapState,

@@ -1,6 +1,8 @@
-//! Trees as they are written to the cache.
+//! The cached form of memory trees.
 
-use super::{Grouping, MemoryTree, Placement};
+use super::grouping::Grouping;
+use super::placement::Placement;
+use super::tree::MemoryTree;
 use memory_city_heap::Amount;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +19,7 @@ pub(crate) struct StoredTree {
 }
 
 impl StoredTree {
-    /// What is to be written.
+    /// The form to write.
     pub fn of(tree: &MemoryTree) -> StoredTree {
         let mut restarts: Vec<u32> = tree.restarts.iter().copied().collect();
         restarts.sort_unstable();
@@ -29,7 +31,7 @@ impl StoredTree {
         }
     }
 
-    /// The tree of a grouping, its nodes numbered as they were; `None` when what was written is no tree.
+    /// The tree of a grouping, with the same node numbers; `None` if the data is no tree.
     pub fn tree(&self, grouping: &Grouping) -> Option<MemoryTree> {
         // With what the grouping knows of roles.
         let mut tree = Placement::new(&grouping.classifiers).tree;

@@ -1,16 +1,17 @@
-//! Transformers: objects at the other end of references in place of those of a group, classified in turn.
+//! Transformers: they replace the objects of a group by those at the other end of references, which are classified in turn.
 //!
-//! Below a group `type>pointed-from(package>type)` puts a row at which counting starts anew: under it are the objects that
-//! refer to any object of the group, each once, by package and type. Transformers nest. An object is in its own groups and
-//! in those of all rows that it is under.
+//! Below a group, `type>pointed-from(package>type)` puts a row at which counting starts anew. Under it are the objects that refer to any
+//! object of the group, each once, by package and type. Transformers nest. An object is in its own groups and in those of all rows that it
+//! is under.
 //!
-//! Each transformer is one pass over all objects, in parallel: an object takes the groups that those at the other end of
-//! its references are in, and goes on from their rows. So work grows with references, not with pairs of objects.
+//! Each transformer is one pass over all objects, in parallel: an object takes the groups of those at the other end of its references, and
+//! goes on from their rows. So work grows with references, not with pairs of objects.
 
-use super::by_object::{ByObject, GroupingStage, too_much};
-use super::classifier::GroupingRun;
-use super::registry::{Inside, RegistryError};
-use super::{Cardinality, Classifier, ClassifierMeta, ObjectValues, ObjectView, Reads, Registry, classifier};
+use super::by_object::{ByObject, GroupingStage, check_size, too_much};
+use super::classifier::Classifier;
+use super::object::ObjectView;
+use super::tree::MemoryTree;
+use super::values::ObjectValues;
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
@@ -22,20 +23,20 @@ use std::sync::Arc;
 /// The objects that a transformer puts in place of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherObjects {
-    /// Those it refers to.
+    /// The objects it refers to.
     Referred,
-    /// Those that refer to it.
+    /// The objects that refer to it.
     Referring,
     /// Parts of it, which its classifier names, with their bytes: they are no objects of the heap.
     Parts,
 }
 
-/// Which objects take the place of those of a group, and how they are classified.
+/// The objects that replace those of a group, and their classifiers.
 #[derive(Clone)]
 pub struct Transform {
     /// The objects.
     pub others: OtherObjects,
-    /// What the row of them is called.
+    /// The name of their row.
     pub row: String,
     /// How they are classified.
     pub list: Vec<Arc<dyn Classifier>>,
@@ -48,65 +49,6 @@ impl Transform {
     }
 }
 
-/// A transformer: it gives an object no values, others take its place.
-struct Transformer {
-    meta: ClassifierMeta,
-    transform: Transform,
-}
-
-impl Classifier for Transformer {
-    fn meta(&self) -> &ClassifierMeta {
-        &self.meta
-    }
-
-    fn classify(&self, _: &ObjectView<'_>, _: &mut ObjectValues) {}
-
-    fn transform(&self) -> Option<&Transform> {
-        Some(&self.transform)
-    }
-
-    fn prepare(&self, run: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {
-        let list = classifier::prepared(&self.transform.list, run)?;
-        let transform = Transform { list, ..self.transform.clone() };
-        Ok(Some(Arc::new(Transformer { meta: self.meta.clone(), transform })))
-    }
-}
-
-/// Adds a classifier that is a transformer where a list of classifiers stands in its parentheses.
-pub(super) fn register(
-    registry: &mut Registry,
-    meta: ClassifierMeta,
-    others: OtherObjects,
-    needs: Reads,
-    plain: impl Classifier + 'static,
-) -> std::result::Result<(), RegistryError> {
-    let plain: Arc<dyn Classifier> = Arc::new(plain);
-    registry.add_entry(meta.clone(), &[], Inside::List, move |request| {
-        if request.list.is_empty() {
-            return Ok(Arc::clone(&plain));
-        }
-        let list = request.list.to_vec();
-        let join =
-            |text: fn(&ClassifierMeta) -> &str| list.iter().map(|c| text(c.meta())).collect::<Vec<_>>().join(" › ");
-        let row = match others {
-            OtherObjects::Referred => "Points to",
-            OtherObjects::Referring | OtherObjects::Parts => "Pointed from",
-        };
-        let which = match others {
-            OtherObjects::Referred => "the objects they refer to",
-            OtherObjects::Referring | OtherObjects::Parts => "the objects that refer to them",
-        };
-        let meta = ClassifierMeta {
-            name: format!("{row} ({})", join(|m| &m.name)).into(),
-            description: format!("{which}, by {}", join(|m| &m.name)).into(),
-            reads: list.iter().fold(needs, |all, c| all | c.meta().reads),
-            cardinality: Cardinality::Transformer,
-            ..meta.clone()
-        };
-        Ok(Arc::new(Transformer { meta, transform: Transform { others, row: row.to_owned(), list } }))
-    })
-}
-
 /// The neighbours of an object.
 fn neighbours(heap: &HeapState, others: OtherObjects, o: ObjectId) -> &[ObjectId] {
     match others {
@@ -116,12 +58,12 @@ fn neighbours(heap: &HeapState, others: OtherObjects, o: ObjectId) -> &[ObjectId
     }
 }
 
-/// Puts what the transformers of a list ask for below the groups that objects are in.
+/// Adds the rows of a list's transformers below the groups of objects.
 pub(super) fn add(
     stage: &GroupingStage<'_>,
     list: &[Arc<dyn Classifier>],
     groups: ByObject,
-    tree: &mut super::MemoryTree,
+    tree: &mut MemoryTree,
 ) -> Result<ByObject> {
     let (parts, transforms): (Vec<_>, Vec<_>) = list
         .iter()
@@ -145,7 +87,7 @@ pub(super) fn add(
         let start = |o: ObjectId, starts: &mut Vec<u32>| {
             from_neighbours(from, neighbours(stage.heap, opposite, o), stage.among, starts);
         };
-        let row = |tree: &mut super::MemoryTree, start: u32| tree.restart(start - 1, &role, &transform.row);
+        let row = |tree: &mut MemoryTree, start: u32| tree.restart(start - 1, &role, &transform.row);
         let found = stage.group(&transform.list, start, &row, tree)?;
         all.push(add(stage, &transform.list, found, tree)?);
     }
@@ -162,7 +104,7 @@ fn add_parts(
     classifier: &dyn Classifier,
     transform: &Transform,
     groups: &ByObject,
-    tree: &mut super::MemoryTree,
+    tree: &mut MemoryTree,
 ) -> Result<()> {
     let (n, shift, reads) = (stage.heap.object_count(), stage.shift, classifier.meta().reads);
     let sums = (0..groups.parts.len())
@@ -211,7 +153,7 @@ fn add_parts(
                     let part = tree.child_of(row, symbol, name);
                     tree.add(part as usize, *amount);
                 }
-                super::by_object::check_size(tree, stage.title, stage.limits)?;
+                check_size(tree, stage.title, stage.limits)?;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A memory tree: groups of objects, nested, with objects and bytes.
+//! A memory tree: nested groups of objects, with objects and bytes.
 
 use indexmap::IndexSet;
 use memory_city_heap::Amount;
@@ -13,15 +13,14 @@ pub struct MemoryTree {
     pub(super) name: Vec<u32>,
     pub(super) role: Vec<u32>,
     pub(super) amount: Vec<Amount>,
-    /// Each name once. Hashed with a random seed: names come from files, and nobody shall be able to choose names that
-    /// all fall into one bucket.
+    /// Each name once. Hashed with a random seed: names come from files, which must not be able to force collisions.
     pub(super) symbols: IndexSet<Arc<str>, ahash::RandomState>,
     /// Parent, role and name to node.
     find: FxHashMap<(u32, u32, u32), u32>,
     separators: Vec<(Arc<str>, &'static str)>,
-    /// Roles whose groups have what is in none of the groups below them in one of its own.
+    /// Roles whose groups put objects without a subgroup into one of their own.
     own_roles: Vec<Arc<str>>,
-    /// Nodes at which counting starts anew: what is below them are other objects than those of the node above.
+    /// Nodes at which counting starts anew: the objects below differ from those of the node above.
     pub(super) restarts: rustc_hash::FxHashSet<u32>,
     /// Bytes of all names.
     text: usize,
@@ -44,7 +43,7 @@ impl Default for MemoryTree {
     }
 }
 
-/// What the name of a group ends with that has the objects of the group around it which are in no other group there.
+/// The end of the name of a group for the objects of its parent that are in no other group there.
 const ITSELF: &str = " itself";
 
 /// The name of the group of those objects of a group that are in none of the others below it.
@@ -83,7 +82,7 @@ impl MemoryTree {
         at as u32
     }
 
-    /// As [`MemoryTree::child`], of a role by number.
+    /// As [`MemoryTree::child`], with a role by number.
     #[inline]
     pub(super) fn child_of(&mut self, parent: u32, role: u32, name: &str) -> u32 {
         let name = self.symbol(name);
@@ -98,8 +97,8 @@ impl MemoryTree {
         id
     }
 
-    /// As [`MemoryTree::child`]; counting starts anew there: the objects below it are others than those of its parent, and
-    /// are not counted above it.
+    /// As [`MemoryTree::child`]. Counting starts anew there: the objects below it differ from those of its parent, and are not counted
+    /// above it.
     pub(crate) fn restart(&mut self, parent: u32, role: &str, name: &str) -> u32 {
         let role = self.symbol(role);
         let node = self.child_of(parent, role, name);
@@ -134,8 +133,8 @@ impl MemoryTree {
         &self.separators
     }
 
-    /// Says that the objects of a group with this role which are in none of the groups below it lie in a group of their own there
-    /// ([`own_name`]), so that a view of leaves shows them.
+    /// Puts the objects of a group with this role that are in none of its subgroups into a group of their own ([`own_name`]), so that a
+    /// view of leaves shows them.
     pub(super) fn have_own(&mut self, role: &Arc<str>) {
         if !self.own_roles.contains(role) {
             self.own_roles.push(Arc::clone(role));
@@ -159,13 +158,12 @@ impl MemoryTree {
         self.amount[node] += amount;
     }
 
-    /// Adds to several nodes and what lies above them, once to each.
+    /// Adds to several nodes and their ancestors, once to each.
     pub fn add_up(&mut self, leaves: &[u32], amount: Amount) {
         self.each_above(leaves, |node, _| *node += amount);
     }
 
-    /// Adds or takes away, in several nodes and what lies above them, once in each; lists them in `changed`, once for
-    /// each time it is called.
+    /// Changes several nodes and their ancestors, once each; lists them in `changed`, once for each call.
     pub(crate) fn change_up(&mut self, leaves: &[u32], objects: i64, bytes: i64, changed: &mut Vec<u32>) {
         self.each_above(leaves, |amount, node| {
             // In two's complement, adding a negative number takes away.

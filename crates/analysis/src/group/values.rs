@@ -1,15 +1,15 @@
-//! The values a classifier gives for one object.
+//! The values of a classifier for one object.
 
-/// The value of a filter for what it lets through, where it is used as a classifier.
+/// The value of a filter used as a classifier, for objects that it lets through.
 pub(super) const YES: &str = "Yes";
-/// And for the rest.
+/// The value for the other objects.
 pub(super) const NO: &str = "No";
 
 /// The values of one object: a set of chains, each a list of names from the general to the particular. One value is a
 /// chain of one name.
 ///
-/// Whoever classifies writes the names into it; nothing is allocated for an object. An object with several chains is
-/// counted in each, and once in whatever they have in common. An object without any is left out.
+/// A classifier writes the names into it; nothing is allocated for an object. An object with several chains is counted in each, and once in
+/// their common groups. An object without any is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectValues {
     text: String,
@@ -55,13 +55,13 @@ impl ObjectValues {
         })
     }
 
-    /// Says of a filter whether the object is what is looked for.
+    /// Sets the result of a filter for the object.
     #[inline]
     pub fn truth(&mut self, holds: bool) {
         self.one(if holds { YES } else { NO });
     }
 
-    /// Whether it was said of a filter that the object is what is looked for.
+    /// True if a filter accepted the object.
     pub(super) fn is_true(&self) -> bool {
         self.names.len() == 1 && self.text == YES
     }

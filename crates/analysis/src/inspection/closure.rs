@@ -1,4 +1,4 @@
-//! What a set of objects reaches and retains, as amounts, and what that consists of under any grouping.
+//! Closures of a set of objects (reached or retained), as amounts and under any grouping.
 
 use super::state::InspectedHeap;
 use super::unfold::RowList;
@@ -11,14 +11,14 @@ use memory_city_heap::{BitSet, HeapState, ObjectId};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Which closure of a set.
+/// The kind of closure of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClosureKind {
     /// The objects themselves.
     Shallow,
     /// The set and all it reaches.
     Reachable,
-    /// The set and what would be freed if it were.
+    /// The set and everything that would be freed with it.
     Retained,
 }
 
@@ -35,12 +35,12 @@ impl ClosureKind {
         }
     }
 
-    /// The closure of a name; what is retained where there is none of it.
+    /// The closure of a name; the retained one for an unknown name.
     pub fn of(id: &str) -> ClosureKind {
         Self::ALL.into_iter().find(|kind| kind.id() == id).unwrap_or(ClosureKind::Retained)
     }
 
-    /// What it is, for people.
+    /// An explanation, for people.
     pub fn explanation(self) -> &'static str {
         match self {
             ClosureKind::Shallow => "The objects themselves",
@@ -50,16 +50,16 @@ impl ClosureKind {
     }
 }
 
-/// A set of objects with what it reaches and retains. Three bits an object of the heap.
+/// A set of objects with its closures. Three bits an object of the heap.
 pub struct GroupClosure {
     sets: [BitSet; 3],
     amounts: [Amount; 3],
-    /// Of them, how many no GC root reaches: these are retained by nobody, and retain nothing.
+    /// Of them, how many no GC root reaches by any reference. They are among what the set retains: nothing alive does.
     garbage: u64,
 }
 
 impl GroupClosure {
-    /// Of several nodes of the trees, as one group.
+    /// The closures of several nodes of the trees, as one group.
     ///
     /// # Errors
     /// When the state cannot be loaded again, the input holds no references or roots, or the work was cancelled.
@@ -67,7 +67,7 @@ impl GroupClosure {
         GroupClosure::new(inspected, inspected.objects_of(nodes, progress)?, progress)
     }
 
-    /// Of any objects. Walks the heap once from its roots; then time follows what the set reaches.
+    /// The closures of any objects. Walks the heap once from its roots; then time follows the objects that the set reaches.
     ///
     /// # Errors
     /// As [`GroupClosure::of_nodes`].
@@ -83,7 +83,8 @@ impl GroupClosure {
         }
         let closures = ObjectClosures::new(heap, inspected.rules(), progress)?;
         let closure = closures.of(&set, progress)?;
-        let garbage = set.iter().filter(|&o| !closures.live().contains(o)).count() as u64;
+        // Garbage is what groupings call so: what weak references alone reach is still in memory.
+        let garbage = set.iter().filter(|&o| !heap.is_reachable(ObjectId(o))).count() as u64;
         let sets = [set, closure.deep, closure.retained];
         let amounts = [0, 1, 2].map(|i| closures.amount(&sets[i]));
         Ok(GroupClosure { sets, amounts, garbage })
@@ -117,7 +118,7 @@ impl ClosureContents {
     /// Groups some objects of a state.
     ///
     /// # Errors
-    /// When the state does not hold what the grouping needs, there would be too many groups, or the work was cancelled.
+    /// When the state lacks the facts of the grouping, there would be too many groups, or the work was cancelled.
     pub fn new(
         inspected: &InspectedHeap<'_>,
         objects: &BitSet,

@@ -1,4 +1,4 @@
-//! What an object owns in the dominator tree, one by one or by type, as rows of a tree that is unfolded.
+//! The objects owned in the dominator tree, one by one or by type, as rows of a tree to unfold.
 
 use super::state::InspectedHeap;
 use super::unfold::RowList;
@@ -10,13 +10,13 @@ use memory_city_heap::{ObjectId, TypeId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// How what an object owns is listed; what retains most comes first.
+/// The form of a list of owned objects; the largest retained size comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DominatedOrder {
     /// One by one.
     #[default]
     Objects,
-    /// Those of one type together.
+    /// By type.
     Types,
 }
 
@@ -27,16 +27,16 @@ pub struct DominatedType {
     pub of: TypeId,
     /// The objects, those that retain most first.
     pub objects: Arc<[ObjectId]>,
-    /// What they retain, each alone, added up.
+    /// The sum of their retained amounts, each alone.
     pub retained: Amount,
     /// Their shallow bytes.
     pub bytes: u64,
 }
 
-/// What an object owns. Lists of objects are those of the dominator tree: nothing is copied.
+/// The objects owned by an object. Lists of objects are those of the dominator tree: nothing is copied.
 #[derive(Clone)]
 pub enum DominatedList {
-    /// One by one; what roots hold where there is no owner.
+    /// One by one; without an owner, the objects that roots hold.
     Owned(Arc<Dominators>, Option<ObjectId>),
     /// By type.
     Types(Arc<[DominatedType]>),
@@ -54,8 +54,8 @@ pub enum DominatedItem {
 }
 
 impl DominatedList {
-    /// What an object owns; without one, what has no owner. One by one it costs nothing but the dominator tree, by type a
-    /// look at each.
+    /// The objects owned by an object, or without one, those without an owner. One by one it costs only the dominator tree, by type a visit
+    /// of each.
     ///
     /// # Errors
     /// When cancelled.

@@ -1,5 +1,5 @@
-//! The objects of a set in some order: numbers alone, so that twenty million objects are 80 MB and no text. What a row says
-//! is looked up when it is in sight.
+//! The objects of a set in some order: numbers alone, so that twenty million objects are 80 MB and no text. The text of a row is read when
+//! it is in sight.
 
 use super::state::InspectedHeap;
 use memory_city_heap::error::Result;
@@ -7,12 +7,12 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId, TypeId};
 use rustc_hash::FxHashMap;
 
-/// What objects are listed by, the largest first; of equals the first by address.
+/// The order of objects, the largest first; equal ones by address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectOrder {
     /// Shallow bytes.
     Size,
-    /// What would be freed if the object were.
+    /// By retained size.
     Retained,
     /// Garbage collections that it survived: the oldest first.
     Age,
@@ -41,7 +41,7 @@ impl ObjectOrder {
     }
 }
 
-/// GCs that an object survived; 0 where that is not known.
+/// GCs that an object survived; 0 if unknown.
 pub(crate) fn age(heap: &HeapState, o: ObjectId) -> u64 {
     heap.facts(o).life.map_or(0, |life| u64::from(life.age))
 }
@@ -55,12 +55,12 @@ pub struct ObjectList {
     one_type: Option<TypeId>,
 }
 
-/// Objects between two looks at whether somebody wants the work to end.
+/// Objects between two checks for cancellation.
 const CHECKED: usize = 1 << 18;
 
 impl ObjectList {
-    /// Lists the objects of a set. Time and memory follow the set: 4 bytes an object, 8 while it is sorted; by retained size
-    /// also the dominator tree where it is not known yet.
+    /// Lists the objects of a set. Time and memory are linear in the set: 4 bytes an object, 8 while it is sorted. By retained size it also
+    /// needs the dominator tree.
     ///
     /// # Errors
     /// When cancelled.
@@ -107,7 +107,7 @@ impl ObjectList {
         self.amount
     }
 
-    /// What they are listed by.
+    /// Their order.
     pub fn order(&self) -> ObjectOrder {
         self.order
     }
@@ -118,8 +118,8 @@ impl ObjectList {
     }
 }
 
-/// Objects by a key, the largest first, equals as they were. Keys repeat: there are few sizes among millions of objects. So
-/// they are counted, and each object is put into its place: two passes, whatever the number of objects.
+/// Sorts objects by a key, the largest first, stable. Keys repeat: there are few sizes among millions of objects. So they are counted, and
+/// each object is put into its place: two passes, whatever the number of objects.
 fn by_key(objects: Vec<ObjectId>, key: impl Fn(ObjectId) -> u64, progress: &Progress) -> Result<Vec<ObjectId>> {
     let mut start: FxHashMap<u64, usize> = FxHashMap::default();
     for run in objects.chunks(CHECKED) {

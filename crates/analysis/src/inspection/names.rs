@@ -1,4 +1,4 @@
-//! How objects are called.
+//! Names of objects.
 
 use crate::ownership::keeping::ClassObjects;
 use memory_city_heap::{HeapState, ObjectId};

@@ -1,5 +1,6 @@
-//! One object: what it holds, as the input has it now; and the way on which it hangs on its GC root.
+//! The page of one object: its contents, read from the input now, and the path to it from its GC root.
 
+use super::names::type_name;
 use super::state::{InspectedHeap, root_text};
 use crate::ownership::best_root;
 use memory_city_formats::values::{
@@ -12,12 +13,12 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId};
 use std::sync::Arc;
 
-/// How much of an object is copied. What is left out is counted.
+/// Limits of a copy. Everything left out is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLimits {
     /// Fields, elements, bytes.
     pub details: DetailLimits,
-    /// Of its own text.
+    /// Limits of its own text.
     pub text: TextLimits,
 }
 
@@ -34,19 +35,18 @@ impl Default for PageLimits {
 /// Bytes in a row of a hexadecimal listing.
 pub const BYTES_IN_A_ROW: usize = 16;
 
-/// What an object holds. What the objects say that it refers to is asked for when they are in sight
-/// ([`ToldValues`](super::ToldValues)).
+/// The contents of an object. Texts of the objects it refers to are read when they are in sight ([`ObjectTexts`](super::ObjectTexts)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectPage {
     /// The object.
     pub object: ObjectId,
-    /// What it says: the text of a string, a number, the name of an enum constant or a thread.
+    /// Its text: that of a string, a number, the name of an enum constant or a thread.
     pub text: Option<String>,
-    /// Its fields or elements; `None` where the input holds no values.
+    /// Its fields or elements; `None` where the input holds neither values nor names of references.
     pub details: Option<ObjectDetails>,
     /// The objects that refer to it, by address, each once.
     pub referrers: Vec<ObjectId>,
-    /// Of a thread: its methods, the innermost first, each followed by what its variables hold.
+    /// For a thread: its methods, the innermost first, each followed by the objects in its variables.
     pub stack: Vec<StackLine>,
 }
 
@@ -55,7 +55,7 @@ pub struct ObjectPage {
 pub enum StackLine {
     /// A method: `com.acme.Main.run() line 12`.
     Frame(Arc<str>),
-    /// An object that a variable of the method above holds; of what follows no method, one of the stack.
+    /// An object in a variable of the method above; before the first method, one of the stack.
     Local(ObjectId),
 }
 
@@ -78,7 +78,7 @@ fn stack_lines(stack: &ThreadStack) -> Vec<StackLine> {
 }
 
 impl ObjectPage {
-    /// Reads an object. Two scans or so of the parts of the input that hold it and what tells its text.
+    /// Reads an object. About two scans of the parts of the input that hold it and its text.
     ///
     /// # Errors
     /// When the input cannot be read again, or the work was cancelled.
@@ -93,16 +93,18 @@ impl ObjectPage {
         referrers.sort_unstable();
         referrers.dedup();
         let Some(values) = inspected.values(progress)? else {
-            return Ok(ObjectPage { object, text: None, details: None, referrers, stack: Vec::new() });
+            let details = named_references(inspected.heap(), object, limits.details.fields);
+            return Ok(ObjectPage { object, text: None, details, referrers, stack: Vec::new() });
         };
         let mut details = values.details(&[object], limits.details, progress)?.pop();
         if let Some(ObjectContents::Instance(fields) | ObjectContents::Class { statics: fields, .. }) =
             details.as_mut().map(|details| &mut details.contents)
         {
             // What the VM hangs on it in fields that the dump leaves out.
+            let class = inspected.heap().profile().types.mirror.unwrap_or_default();
             let hidden = inspected.heap().inferred_references().iter().filter(|r| r.from == object);
             fields.extend(hidden.map(|r| NamedValue {
-                class: "java.lang.Class".into(),
+                class: class.into(),
                 name: ReferencePlace::Hidden(r.field).to_string().into(),
                 value: FieldValue::Object(r.to),
             }));
@@ -153,8 +155,26 @@ impl ObjectPage {
     }
 }
 
-/// A row of bytes: two digits each, and characters where they are printable (dots elsewhere). As long as a whole row
-/// whatever their number.
+/// The references of an object as fields, at most so many, if the input names references one by one. Those that are weaker than plain ones
+/// say so.
+pub(crate) fn named_references(heap: &HeapState, object: ObjectId, most: usize) -> Option<ObjectDetails> {
+    if !heap.has_reference_names() {
+        return None;
+    }
+    let (of, all, weaker) = (heap.type_of(object), heap.references(object), heap.referents().of(object));
+    let class: Arc<str> = type_name(heap, object).into();
+    let field = |(place, &to): (usize, &ObjectId)| {
+        let name = heap.reference_name(object, place).map_or_else(|| "(no name)".to_owned(), |name| name.to_string());
+        let weaker = weaker.binary_search_by_key(&(to, place as u32), |r| (r.to, r.place)).ok().map(|at| weaker[at]);
+        let name = weaker.map_or(name.clone(), |r| format!("{name} ({})", r.strength.title()));
+        NamedValue { class: Arc::clone(&class), name: name.into(), value: FieldValue::Object(to) }
+    };
+    let fields = all.iter().enumerate().take(most).map(field).collect();
+    let left_out = all.len().saturating_sub(most) as u64;
+    Some(ObjectDetails { object, of, contents: ObjectContents::Instance(fields), left_out })
+}
+
+/// A row of bytes: two digits each, and characters if printable (dots otherwise). Always as long as a whole row.
 pub fn hexadecimal(bytes: &[u8]) -> (String, String) {
     let mut digits = String::with_capacity(3 * BYTES_IN_A_ROW + 1);
     for (i, byte) in bytes.iter().enumerate() {
@@ -171,12 +191,12 @@ pub fn hexadecimal(bytes: &[u8]) -> (String, String) {
 /// A shortest way from a GC root to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootWay {
-    /// What holds the first object, for people.
+    /// The root that holds the first object, for people.
     pub root: String,
     /// Where in the code that is, of a local variable whose method is known.
     pub place: Option<String>,
-    /// From the object that the root holds down to the object itself; both may be the same. By which field each holds the
-    /// next is asked for when it is in sight: ways of ten million steps exist.
+    /// From the object that the root holds down to the object itself; both may be the same. The field between two of them is read when it
+    /// is in sight: paths of ten million steps exist.
     pub objects: Vec<ObjectId>,
 }
 

@@ -1,8 +1,8 @@
-//! One heap state to look at object by object.
+//! One heap state for inspection, object by object.
 
 use super::names::{address_text, class_or_type};
-use crate::analyses::count_text;
 use crate::ownership::keeping::ClassObjects;
+use crate::tabular::count_text;
 use crate::timeline::{Amount, History, NodeId, Source};
 use memory_city_formats::values::HeapValues;
 use memory_city_heap::error::{Error, Result};
@@ -11,10 +11,10 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId, Root, RootKind, TypeId};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// A heap state, what is known of its objects without reading the input again, and what of it was read or computed before.
+/// A heap state with the facts about its objects, and caches of everything read or computed before.
 ///
-/// Memory beside the heap state: a number for each class; from the first question for values on, the input stays open (of a
-/// packed dump its unpacked bytes); from the first question for owners on, the dominator tree. So keep one at a time.
+/// Memory beside the heap state: a number for each class. From the first use of values on, the input stays open (for a packed dump its
+/// unpacked bytes); from the first use of owners on, the dominator tree exists. So keep one at a time.
 pub struct InspectedHeap<'s> {
     source: HeldSource<'s>,
     time: usize,
@@ -28,7 +28,7 @@ pub struct InspectedHeap<'s> {
     making: Mutex<()>,
 }
 
-/// Whose state it is.
+/// The source of the state.
 enum HeldSource<'s> {
     Shared(Arc<Source>),
     Lent(&'s Source),
@@ -46,11 +46,11 @@ impl HeldSource<'_> {
 /// A GC root that holds an object directly, or several of which the same is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectRoot {
-    /// What kind of root it is.
+    /// The kind of the root.
     pub kind: RootKind,
-    /// What is known of it, for people, without the kind; may be empty.
+    /// Its details for people, without the kind; may be empty.
     pub text: String,
-    /// Of a local variable the method and the line, where they are known.
+    /// For a local variable the method and the line, if known.
     pub place: Option<String>,
 }
 
@@ -63,7 +63,7 @@ fn no_objects() -> Error {
 }
 
 impl InspectedHeap<'static> {
-    /// As [`InspectedHeap::new`], for whoever keeps it.
+    /// As [`InspectedHeap::new`], with a shared source.
     ///
     /// # Errors
     /// As there.
@@ -96,7 +96,7 @@ impl<'s> InspectedHeap<'s> {
         })
     }
 
-    /// Whether single objects of a source can be looked at; otherwise why not, for people.
+    /// `Ok` if single objects of a source can be inspected; otherwise the reason, for people.
     ///
     /// # Errors
     /// When they cannot.
@@ -117,7 +117,7 @@ impl<'s> InspectedHeap<'s> {
         &self.heap
     }
 
-    /// What keeps what.
+    /// The rules for references.
     pub fn rules(&self) -> KeepRules {
         self.rules
     }
@@ -134,12 +134,12 @@ impl<'s> InspectedHeap<'s> {
         Ok(self.history()?.objects_of(self.time, nodes, progress)?.objects)
     }
 
-    /// Whether the input may say what objects hold: dumps do, traces do not.
+    /// True if the input may have values of objects: dumps do, traces do not.
     pub fn may_have_values(&self) -> bool {
         !self.source.get().is_recorded()
     }
 
-    /// What the objects hold; `None` where the input does not say. Read once, then kept.
+    /// The values of objects; `None` if the input has none. Read once, then kept.
     ///
     /// # Errors
     /// When the input cannot be read again, or the work was cancelled.
@@ -154,7 +154,7 @@ impl<'s> InspectedHeap<'s> {
         Ok(found)
     }
 
-    /// The dominator tree with its index of what each object owns. Made once, then kept.
+    /// The dominator tree with its index of owned objects. Built once, then kept.
     ///
     /// # Errors
     /// When cancelled.
@@ -172,7 +172,7 @@ impl<'s> InspectedHeap<'s> {
         Ok(self.dominators.get_or_init(|| found))
     }
 
-    /// The dominator tree, once somebody has asked for it.
+    /// The dominator tree, if it was built already.
     pub fn known_dominators(&self) -> Option<&Arc<Dominators>> {
         self.dominators.get()
     }
@@ -182,7 +182,7 @@ impl<'s> InspectedHeap<'s> {
         32 * self.heap.object_count() as u64
     }
 
-    /// What an object retains, once the dominator tree is known; nothing where no root reaches it.
+    /// The retained amount of an object, once the dominator tree exists; nothing for unreachable objects.
     pub fn retained(&self, o: ObjectId) -> Option<Amount> {
         self.dominators.get().map(|tree| tree.retained(o))
     }
@@ -239,7 +239,7 @@ impl<'s> InspectedHeap<'s> {
         lines.into_iter().map(counted).collect()
     }
 
-    /// What is known of how an object was made and lives: name and value, for people. Empty for dumps.
+    /// Origin and life of an object: name and value, for people. Empty for dumps.
     pub fn life(&self, o: ObjectId) -> Vec<(&'static str, String)> {
         let facts = self.heap.facts(o);
         let mut lines = Vec::new();
@@ -259,7 +259,7 @@ impl<'s> InspectedHeap<'s> {
 pub const NO_VALUES: &str = "The input records which object refers to which, not what fields hold: texts and numbers take \
     a heap dump";
 
-/// A root, for people: what it is, and where.
+/// A root, for people: its kind and place.
 pub(super) fn root_text(root: &Root) -> String {
     match root.detail.is_empty() {
         true => root.kind.title().to_owned(),

@@ -1,5 +1,5 @@
-//! A tree of which some rows are open, as rows by number. What is not open is never looked at: a node of a million children
-//! costs as much to open as one of three, and a row is found by passing the open ones before it.
+//! A tree with some open rows, as rows by number. Closed parts are never visited: a node of a million children costs as much to open as one
+//! of three, and finding a row passes only the open ones before it.
 
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ impl<L: RowList> Unfolded<L> {
         Unfolded { lists: FxHashMap::from_iter([(TOP, top)]), next: TOP + 1 }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> u64 {
         self.lists.get(&TOP).map_or(0, |top| top.rows)
     }
@@ -97,7 +97,7 @@ impl<L: RowList> Unfolded<L> {
         }
     }
 
-    /// The number of a row; `None` where what it lies in is not open any more.
+    /// The number of a row; `None` if its parent is not open any more.
     pub fn number(&self, place: UnfoldedPlace) -> Option<u64> {
         let (mut list, mut at, mut number) = (place.list, place.at, 0);
         loop {
@@ -154,7 +154,7 @@ impl<L: RowList> Unfolded<L> {
         self.grow(place.list, rows as i64);
     }
 
-    /// Closes a row, with whatever is open below it.
+    /// Closes a row, with all open rows below it.
     pub fn close(&mut self, place: UnfoldedPlace) {
         let Some(first) = self.lists.get_mut(&place.list).and_then(|here| here.open.remove(&place.at)) else { return };
         let rows = self.lists.get(&first).map_or(0, |list| list.rows);

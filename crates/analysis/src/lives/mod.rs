@@ -1,26 +1,31 @@
-//! Objects from birth to death, by any grouping: what died in a window of time, how old, and what was promoted for nothing.
+//! Lives of objects, from birth to death, by any grouping: deaths in a window of time, ages, and premature promotions.
 //!
-//! One pass over what came and went at every collection ([`Lives`]); no heap state is made. What traces know is exact, what
-//! recordings of stock JVMs know are estimates from samples, with their error: both go the same way.
+//! It takes one pass over the births and deaths at every collection ([`Lives`]); no heap state is built. Traces are exact, recordings of
+//! stock JVMs are estimates from samples, with their error: the same code handles both.
 //!
 //! | module | finds |
 //! |---|---|
-//! | `died` | the tree of what died in a window, and over time: a timeline that any view of trees shows |
-//! | `spans` | how old objects of each group become, how many survive how long, what is promoted |
+//! | `dead_tree` | the tree of dead objects of a window, and over time: a timeline that any view of trees shows |
+//! | `generations` | the intervals between collections from which objects of each group are alive |
+//! | `spans` | the age that objects of each group reach, their survival and promotion |
 //!
-//! Groupings may read what objects keep for life, and their age and space at death. Nothing here knows tables.
+//! Groupings may read facts that objects keep for life, and their age and space at death. Nothing here knows tables.
 
-mod died;
+mod dead_tree;
+mod generations;
 mod spans;
 #[cfg(test)]
 mod tests;
 
-pub use died::{DeadTree, died_over_time};
+pub use dead_tree::{DeadTree, died_over_time};
+pub use generations::{
+    ALLOCATIONS, AliveObjects, CountedCollections, GenerationCounter, GenerationRow, GenerationShape, Generations,
+    above_gap, generations, generations_of,
+};
 pub use spans::{AGES, GroupSpans, LifeSpans, age_bucket, age_bucket_text, life_spans};
 
-use crate::analyses::TimeWindow;
 use crate::group::{ByFunction, ClassifierMeta, Grouping, GroupingRun, MemoryTree, ObjectView, Placement, Reads};
-use crate::timeline::{History, Source, by_uptime};
+use crate::timeline::{History, Source, TimeWindow, by_uptime};
 use memory_city_formats::{GcHistory, LifeEvent, Lives, Recording};
 use memory_city_heap::SpaceKind;
 use memory_city_heap::error::{Error, Result};
@@ -28,8 +33,7 @@ use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What grouping dead objects begins with, unless somebody says otherwise: how old they became, what they are, who
-/// allocated them.
+/// Default start of a grouping of dead objects: age, type, allocation site.
 pub const BY_AGE_TYPE_AND_SITE: &str = "age>type>site";
 
 /// Whether anything is known of births and deaths of a source. Costs nothing.
@@ -41,7 +45,7 @@ pub(crate) fn has_lives(source: &Source) -> bool {
     }
 }
 
-/// What is known of births and deaths of a source, and its collections.
+/// The births and deaths of a source, and its collections.
 ///
 /// # Errors
 /// When nothing is known of them, or the work was cancelled.
@@ -67,7 +71,7 @@ pub fn lives_of<'a>(source: &'a Source, progress: &Progress) -> Result<(Lives<'a
 /// The grouping of a name or list, for objects that are dead: their age is that at death (`0 GCs survived`).
 ///
 /// # Errors
-/// When it is not known, or reads what nobody knows of dead objects.
+/// When it is not known, or reads facts that dead objects lack.
 pub fn grouping_of_dead(text: &str) -> Result<Grouping> {
     let known = crate::timeline::named_grouping(text)?;
     let classifiers = known.classifiers.iter().map(|classifier| match &*classifier.meta().id {
@@ -163,12 +167,25 @@ pub(crate) fn ended_by(source: &Source, history: &GcHistory, time: usize) -> u32
     history.collections.partition_point(|gc| gc.end < until) as u32
 }
 
+/// The names down to a group, the outermost first; none of the root.
+fn names(tree: &MemoryTree, node: usize) -> Vec<&str> {
+    let up = std::iter::successors(Some(node), |&n| tree.parent(n)).filter(|&n| n != 0);
+    let mut names: Vec<&str> = up.map(|n| &**tree.name(n)).collect();
+    names.reverse();
+    names
+}
+
+/// The same in one text.
+pub(crate) fn group_path(tree: &MemoryTree, node: usize) -> String {
+    if node == 0 { "All objects".to_owned() } else { names(tree, node).join(" › ") }
+}
+
 /// Where the objects of events belong in the tree of a grouping.
 struct LifePlaces<'a> {
     recording: &'a Recording,
     placement: Placement,
     reads: Reads,
-    /// By creation data, and by space and age as far as the grouping asks for them.
+    /// By creation data, and by space and age as far as the grouping uses them.
     leaves: FxHashMap<(u32, SpaceKind, u32), Box<[u32]>>,
 }
 

@@ -1,7 +1,7 @@
-//! How old objects become: deaths by age, survival, promotion.
+//! Life spans of objects: deaths by age, survival, promotion.
 //!
-//! Of what was born in a window, followed to its end. Survival is the estimate of Kaplan and Meier (1958): what is still
-//! alive at the end counts among those at risk for as long as it was seen, and is no death.
+//! They cover the objects born in a window, followed to its end. Survival is the estimate of Kaplan and Meier (1958): an object still alive
+//! at the end counts among those at risk for as long as it was seen, and is no death.
 
 use super::{LifePlaces, RunWindow};
 use crate::group::{Grouping, MemoryTree, Reads};
@@ -11,10 +11,10 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
 
-/// Ages are told apart exactly up to here: no collector counts further before it calls an object old.
+/// Ages up to this one are separate: no collector counts further before it calls an object old.
 const EXACT: u32 = 15;
 
-/// How many ranges of ages there are: exact ones, then doubling.
+/// The number of ranges of ages: exact ones, then doubling.
 pub const AGES: usize = EXACT as usize + 1 + 28;
 
 /// The range of an age, from 0.
@@ -36,29 +36,28 @@ pub fn age_bucket_text(bucket: usize) -> String {
     }
 }
 
-/// What became of the objects of a group.
+/// The life spans of a group's objects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupSpans {
-    /// Those that were born in the window.
+    /// Objects born in the window.
     pub born: Weighed,
-    /// Those of them that died in it.
+    /// Those that died in it.
     pub died: Weighed,
     /// Those that were moved into an old space.
     pub promoted: Weighed,
-    /// Those of the promoted that died so young that no collector would have had to promote them.
+    /// Promoted objects that died so young that no collector would have had to promote them.
     pub premature: Weighed,
     /// Deaths by range of ages.
     pub deaths: Vec<Weighed>,
-    /// By range of ages: the share of all objects that survives more than any age of it, 0 to 1; not a number where nobody was seen
-    /// that long.
+    /// By range of ages: the share of all objects that survives more than any age of it, 0 to 1; NaN if no object was seen that long.
     pub survival: Vec<f64>,
 }
 
-/// What became of all groups.
+/// The life spans of all groups.
 pub struct LifeSpans {
     /// The groups.
     pub tree: MemoryTree,
-    /// By node.
+    /// Life spans by node.
     pub groups: Vec<GroupSpans>,
     /// The oldest age, GCs survived, at which anything died.
     pub oldest: u32,
@@ -70,17 +69,17 @@ struct Counting {
     born: Weighed,
     promoted: Weighed,
     premature: Weighed,
-    /// By age.
+    /// Deaths by age.
     deaths: FxHashMap<u32, Weighed>,
     /// Births less deaths, by birth.
     alive: FxHashMap<u32, f64>,
 }
 
-/// What became of the objects that were born in a window, by a grouping. An object that died in an old space after at most `young`
-/// collections was promoted too early: so long it could have stayed young.
+/// The life spans of the objects born in a window, by a grouping. An object that died in an old space after at most `young` collections was
+/// promoted too early: it could have stayed young.
 ///
 /// # Errors
-/// When the grouping reads what changes during a life (age, space), a classifier fails, or the work was cancelled.
+/// When the grouping reads facts that change during a life (age, space), a classifier fails, or the work was cancelled.
 pub fn life_spans(
     lives: Lives<'_>,
     grouping: &Grouping,
@@ -106,7 +105,7 @@ pub fn life_spans(
             }
             above.clear();
             above.extend_from_slice(places.of(&event));
-            super::died::with_above(places.tree(), &mut above);
+            super::dead_tree::with_above(places.tree(), &mut above);
             counts.resize(places.tree().len().max(counts.len()), Counting::default());
             let unit = (event.key.info, event.key.birth);
             let mut premature = false;
@@ -192,7 +191,7 @@ impl Counting {
 mod tests {
     use super::*;
 
-    /// Many ages are one range from 16 on, and each end counts: the share at the end of a range is that of those who outlived it.
+    /// Many ages are one range from 16 on, and each end counts: the share at the end of a range is that of the objects that outlived it.
     #[test]
     fn ages_of_one_range_follow_each_other() {
         let died = [3, 16, 17, 30, 31, 40, 41, 500];

@@ -1,5 +1,5 @@
-//! The references between boxes, and the GC roots that hold them: counted anew after each step, which costs the references of
-//! all objects in boxes.
+//! The references between boxes, and the GC roots that hold boxes: recounted after each step, at the cost of the references of all objects
+//! in boxes.
 
 use super::steps::RUN;
 use super::{GraphArrow, GraphRoot, NO_BOX, ObjectGraph};
@@ -10,7 +10,7 @@ use memory_city_heap::{Amount, ObjectId, RootKind};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was counted of one end of an arrow.
+/// The counts at one end of an arrow.
 struct EndCount {
     objects: u64,
     references: u64,
@@ -19,7 +19,7 @@ struct EndCount {
 }
 
 impl ObjectGraph {
-    /// Counts all that is told of boxes.
+    /// Counts all numbers of boxes.
     pub(super) fn count(&mut self, progress: &Progress) -> Result<()> {
         progress.begin("Counting references", self.members.iter().map(|m| m.len() as u64).sum());
         let mut arrows: BTreeMap<(usize, usize), GraphArrow> = BTreeMap::new();
@@ -53,7 +53,7 @@ impl ObjectGraph {
         Ok(())
     }
 
-    /// By the other box: how many objects of a box have to do with it, and how many references that are.
+    /// By the other box: the number of a box's objects that take part, and their number of references.
     fn ends<'h>(
         &'h self,
         of: usize,

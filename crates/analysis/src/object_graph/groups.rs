@@ -1,4 +1,4 @@
-//! To which group an object belongs: the nodes of the timeline it is counted in, or its type where a filter leaves it out.
+//! The group of an object: the nodes of the timeline it is counted in, or its type if a filter leaves it out.
 
 use crate::group::Grouped;
 use crate::inspection::type_name;
@@ -10,14 +10,14 @@ use memory_city_heap::{HeapState, ObjectId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the objects of a box have in common.
+/// The common group of a box's objects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum BoxGroup {
     /// They are counted in these nodes, ascending.
     Nodes(Box<[NodeId]>),
     /// They are in no group, and of this type.
     Type(Arc<str>),
-    /// They are of so many groups.
+    /// The objects of several groups: their number.
     Other(usize),
 }
 
@@ -46,7 +46,7 @@ pub(super) struct ObjectNaming {
     place: Arc<[Option<NodeId>]>,
 }
 
-/// Objects looked at between two looks at the clock.
+/// Objects between two checks of the clock.
 const RUN: usize = 1 << 16;
 
 impl ObjectNaming {
@@ -77,7 +77,7 @@ impl ObjectNaming {
         }
     }
 
-    /// The objects of some nodes, by which of them they are in; those of single nodes in the order given.
+    /// The objects of some nodes, by the nodes they are in; those of single nodes in the given order.
     pub fn selected(
         &self,
         heap: &HeapState,

@@ -1,4 +1,4 @@
-//! The graph of groups as a whole, for inputs that tell of groups, not of objects; and where whole groups are wanted.
+//! The graph of whole groups, for inputs that have groups but no objects, and for views of whole groups.
 
 use super::{GraphArrow, GraphBox, GraphRoot, GroupGraph};
 use crate::timeline::references::ReferenceMap;
@@ -8,11 +8,11 @@ use memory_city_heap::progress::Progress;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A graph whose boxes are whole groups, from their reference maps. What a step adds are all groups at the other ends.
+/// A graph whose boxes are whole groups, from their reference maps. A step adds all groups at the other ends.
 #[derive(Clone, Debug)]
 pub struct MapGraph {
     time: usize,
-    /// By box.
+    /// Reference maps by box.
     maps: Vec<Arc<ReferenceMap>>,
     graph: GroupGraph,
 }
@@ -31,12 +31,12 @@ impl MapGraph {
         Ok(graph)
     }
 
-    /// What is drawn.
+    /// The graph to draw.
     pub fn graph(&self) -> &GroupGraph {
         &self.graph
     }
 
-    /// Adds the groups that a box refers to, at most so many, those with most references first. Says how many there would be more.
+    /// Adds the groups that a box refers to, at most `most`, those with most references first. Returns how many more there would be.
     ///
     /// # Errors
     /// As [`MapGraph::new`].

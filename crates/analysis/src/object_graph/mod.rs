@@ -1,30 +1,29 @@
 //! The aggregated object graph: sets of objects as boxes, the references between them as arrows, extended step by step.
 //!
-//! An [`ObjectGraph`] begins with the groups that are selected, one box each. A step adds what the objects of a box refer to, what
-//! refers to them, or all ways from GC roots to them, as boxes by group. **No object is in two boxes**: what a step would put into a
-//! box beside others it does not concern becomes a box of its own, so that the arrows of each box are about all of it. What is
-//! selected stays whole.
+//! An [`ObjectGraph`] begins with the selected groups, one box each. A step adds the targets of a box's objects, their referrers, or all
+//! paths from GC roots to them, as boxes by group. **No object is in two boxes**: if a step concerns only a part of a box, that part
+//! becomes a box of its own, so that the arrows of each box are about all of it. Selected boxes stay whole.
 //!
 //! | module | does |
 //! |---|---|
-//! | `groups` | to which group an object belongs |
+//! | `groups` | the group of an object |
 //! | `steps` | neighbours, one step away |
-//! | `to_roots` | all ways to GC roots, round by round |
+//! | `to_roots` | all paths to GC roots, round by round |
 //! | `arrows` | the references between boxes, and the GC roots that hold them |
-//! | `held` | how many objects of one box are held over each arrow |
-//! | `maps` | the same for inputs that tell of groups, not of objects |
+//! | `held_counts` | how many objects of one box are held over each arrow |
+//! | `maps` | the same for inputs with groups but no objects |
 //! | `table` | all of it as rows, for spreadsheets |
 //!
-//! The numbers of arrows are those of [`ReferenceMap`](crate::timeline::references::ReferenceMap): of one pair of boxes how many
-//! objects refer, how many are referred to, and how many references there are. What is drawn is plain data, a [`GroupGraph`].
+//! The numbers of arrows are those of [`ReferenceMap`](crate::timeline::references::ReferenceMap): for a pair of boxes, the numbers of
+//! referring objects, of target objects, and of references. The result to draw is plain data, a [`GroupGraph`].
 //!
-//! Weninger et al. describe such a graph in their work on guided exploration and on usability. Left open there and chosen here: ways go on until
-//! an object that a GC root holds for good (one that only a local variable or a lock holds is followed further); chains within a group
-//! (the nodes of a list) are one box; beyond [`GraphLimits`] boxes are made by group alone.
+//! Weninger et al. describe such a graph in their work on guided exploration and on usability. They leave some points open, which are
+//! chosen here. Paths go on until an object that a GC root holds for good (an object held only by a local variable or a lock is followed
+//! further). Chains within a group (the nodes of a list) are one box. Beyond [`GraphLimits`], boxes are made by group alone.
 
 mod arrows;
 mod groups;
-mod held;
+mod held_counts;
 mod maps;
 mod steps;
 mod table;
@@ -32,7 +31,7 @@ mod table;
 mod tests;
 mod to_roots;
 
-pub use held::HeldOver;
+pub use held_counts::HeldOver;
 pub use maps::MapGraph;
 pub use steps::GraphStep;
 
@@ -53,11 +52,11 @@ pub struct GraphBox {
     pub groups: Vec<NodeId>,
     /// Its group, for people; of objects without a group their type.
     pub name: String,
-    /// Of a box that stands for several groups, since there would be too many boxes: how many groups. 0 otherwise.
+    /// The number of groups, for a box that stands for several because there would be too many boxes. 0 otherwise.
     pub other: usize,
     /// Whether it was selected at first.
     pub is_selected: bool,
-    /// How many steps it is away from what was selected: below 0 what refers to it, above 0 what it refers to.
+    /// Distance in steps from the selection: negative for referrers, positive for targets.
     pub column: i32,
     /// Its objects and their shallow bytes.
     pub amount: Amount,
@@ -80,7 +79,7 @@ pub struct GraphArrow {
     pub referencing: u64,
     /// How many objects are referred to.
     pub referenced: u64,
-    /// How many references there are.
+    /// The number of references.
     pub references: u64,
 }
 
@@ -99,12 +98,12 @@ pub struct GraphRoot {
     pub places: Vec<(String, u64)>,
 }
 
-/// What is drawn: boxes, arrows, roots. Boxes keep their places as long as they are there, whatever is added.
+/// The graph to draw: boxes, arrows, roots. A box keeps its place for as long as it exists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupGraph {
     /// The boxes.
     pub boxes: Vec<GraphBox>,
-    /// By the box that refers, then the other. None leads from a box to itself: see [`GraphBox::internal`].
+    /// By the referring box, then the other. None leads from a box to itself: see [`GraphBox::internal`].
     pub arrows: Vec<GraphArrow>,
     /// By kind, then box.
     pub roots: Vec<GraphRoot>,
@@ -113,9 +112,9 @@ pub struct GroupGraph {
 /// How large a graph becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphLimits {
-    /// A step, or a round on the ways to roots, adds at most so many boxes; those with fewest objects are one box.
+    /// Most boxes that a step, or a round on the paths to roots, adds; those with fewest objects are one box.
     pub boxes_a_step: usize,
-    /// After so many rounds on the ways to roots all that is further away is put into boxes by group alone.
+    /// Rounds on the paths to roots after which all remaining objects are put into boxes by group alone.
     pub rounds: usize,
 }
 
@@ -196,7 +195,7 @@ impl ObjectGraph {
         Ok(graph)
     }
 
-    /// What is drawn.
+    /// The graph to draw.
     pub fn graph(&self) -> &GroupGraph {
         &self.graph
     }
@@ -216,14 +215,14 @@ impl ObjectGraph {
         self.box_of.get(o.0 as usize).filter(|&&b| b != NO_BOX).map(|&b| b as usize)
     }
 
-    /// What keeps what.
+    /// The graph of keepers.
     fn keeps(&self) -> KeepGraph<'_> {
         KeepGraph::of(&self.heap, &self.keeping)
     }
 
     /// Whether a GC root holds an object for good: ways end there.
     fn is_held(&self, keeps: &KeepGraph<'_>, o: ObjectId) -> bool {
-        let lasting = |kind| !matches!(kind, RootKind::LocalVariable | RootKind::Monitor);
+        let lasting = |kind: RootKind| !kind.is_passing();
         keeps.roots().binary_search(&o).is_ok() || self.heap.roots_of(o).any(|root| lasting(root.kind))
     }
 

@@ -1,4 +1,4 @@
-//! One step from a box: what its objects refer to, what refers to them. And what is folded is unfolded.
+//! Steps of the graph: adds the targets or the referrers of a box's objects, and unfolds folded boxes.
 
 use super::groups::BoxGroup;
 use super::{NO_BOX, ObjectGraph};
@@ -8,13 +8,13 @@ use memory_city_heap::{BitSet, ObjectId};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What can be done with a box.
+/// A possible step from a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GraphStep {
-    /// Add what its objects refer to.
+    /// Add the targets of its objects.
     PointsTo,
-    /// Add what refers to its objects.
+    /// Add the referrers of its objects.
     PointedFrom,
     /// Add all ways from GC roots to its objects.
     PathsToRoots,
@@ -53,7 +53,7 @@ impl GraphStep {
 /// The share of objects from which on the source calls a root interesting.
 const INTERESTING_PERCENT: u64 = 5;
 
-/// Objects looked at between two looks at the clock.
+/// Objects between two checks of the clock.
 pub(super) const RUN: usize = 1 << 14;
 
 impl ObjectGraph {
@@ -71,7 +71,7 @@ impl ObjectGraph {
         }
     }
 
-    /// Adds what the objects of a box refer to, by group.
+    /// Adds the targets of a box's objects, by group.
     ///
     /// # Errors
     /// When cancelled; then nothing was added.
@@ -79,7 +79,7 @@ impl ObjectGraph {
         self.step(of, 1, progress)
     }
 
-    /// Adds what refers to the objects of a box, by group.
+    /// Adds the referrers of a box's objects, by group.
     ///
     /// # Errors
     /// When cancelled; then nothing was added.
@@ -125,8 +125,8 @@ impl ObjectGraph {
         Ok(found)
     }
 
-    /// Adds sets of objects as boxes. What is in boxes already stays there where a set has all of a box; where it has a part of one,
-    /// that part becomes a box of its own. What was selected stays whole.
+    /// Adds sets of objects as boxes. A box that lies fully in a set stays as it is; a part of a box in a set becomes a box of its own.
+    /// Selected boxes stay whole.
     fn add_unique(&mut self, found: BTreeMap<BoxGroup, Vec<ObjectId>>, column: i32) {
         let mut fresh: Vec<(BoxGroup, Vec<ObjectId>)> = Vec::new();
         for (group, objects) in found {

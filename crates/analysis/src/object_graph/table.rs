@@ -1,4 +1,4 @@
-//! A graph as one table, a row for each box, arrow and kind of roots: for spreadsheets.
+//! The graph as one table for spreadsheets, a row for each box, arrow and kind of roots.
 
 use super::{GroupGraph, HeldOver};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader};

@@ -4,6 +4,7 @@ use super::*;
 use crate::group::{ByFunction, Cardinality, Classifier, ClassifierMeta, GroupOptions, Grouping, Reads, group};
 use crate::timeline::TimePoint;
 use crate::timeline::references::reference_map;
+use memory_city_formats::JVM;
 use memory_city_heap::ownership::ObjectClosures;
 use memory_city_heap::{HeapBuilder, HeapType, Root, TypeId, TypeKind};
 use proptest::prelude::*;
@@ -34,7 +35,7 @@ fn plans(second: bool) -> impl Strategy<Value = GraphPlan> {
 
 impl GraphPlan {
     fn heap(&self) -> HeapState {
-        let mut heap = HeapBuilder::new();
+        let mut heap = HeapBuilder::with_profile(&JVM);
         let of = |t: u8| HeapType {
             name: format!("T{t}"),
             kind: TypeKind::Instance,
@@ -76,8 +77,14 @@ impl GraphPlan {
     fn held(&self) -> Set {
         let lasting: Set = self.roots.iter().filter(|r| r.1 != RootKind::LocalVariable).map(|r| r.0).collect();
         let reached = self.reach(lasting.clone(), |_| true, |_, _| false);
-        let passing = self.roots.iter().map(|r| r.0).filter(|o| !reached.contains(o));
-        lasting.iter().copied().chain(passing).collect()
+        let passing: Set = self.roots.iter().map(|r| r.0).filter(|o| !reached.contains(o)).collect();
+        // Of variables, those that no other leads to by way of the rest, unless it leads back.
+        let leads = |by: u32, to: u32| {
+            let from = Set::from_iter([by]);
+            self.reach(from, |_| true, |f, t| passing.contains(&f) && passing.contains(&t)).contains(&to)
+        };
+        let is_top = |o: u32| passing.iter().all(|&by| !leads(by, o) || leads(o, by));
+        lasting.iter().copied().chain(passing.iter().copied().filter(|&o| is_top(o))).collect()
     }
 
     /// All ways to some objects, those that live.

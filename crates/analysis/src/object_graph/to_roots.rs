@@ -1,7 +1,7 @@
-//! All ways from GC roots to the objects of a box, backwards, round by round.
+//! All paths from GC roots to the objects of a box, found backwards, round by round.
 
 use super::groups::BoxGroup;
-use super::held::HeldSets;
+use super::held_counts::HeldSets;
 use super::steps::RUN;
 use super::{NO_BOX, ObjectGraph};
 use memory_city_heap::error::Result;
@@ -24,9 +24,9 @@ enum MetFrom {
 type Found = BTreeMap<(BoxGroup, MetFrom), Vec<ObjectId>>;
 
 impl ObjectGraph {
-    /// Adds all ways from GC roots to the objects of a box: what refers to them and keeps them, what refers to that, until each way
-    /// ends at an object that a root holds. With `least_percent` ways go on only from boxes over which so many percent of the
-    /// objects are held (the most interesting roots: 5). Every object is met once, so circles end.
+    /// Adds all paths from GC roots to the objects of a box: their keepers, the keepers of those, until each path ends at an object that a
+    /// root holds. With `least_percent` paths go on only from boxes over which at least so many percent of the objects are held (the most
+    /// interesting roots: 5). Every object is visited once, so cycles end.
     ///
     /// # Errors
     /// When cancelled; then the graph may have some of the boxes.
@@ -81,7 +81,7 @@ impl ObjectGraph {
         Ok(added.iter().zip(held).filter(|&(_, held)| enough(held)).map(|(&b, _)| b).collect())
     }
 
-    /// What refers to the open objects, in sets that become boxes, and what of it is in boxes already.
+    /// The referrers of the open objects, in sets that become boxes, and those that are in boxes already.
     fn round(&self, open: &[ObjectId], met: &mut BitSet, progress: &Progress) -> Result<(Found, Vec<ObjectId>)> {
         let keeps = self.keeps();
         // Referrers with the boxes they refer to.
@@ -118,7 +118,7 @@ impl ObjectGraph {
         Ok((found, passed))
     }
 
-    /// From objects to those of the same group that refer to them, and so on.
+    /// From objects to referrers in the same group, and so on.
     fn follow_chains(
         &self,
         keeps: &KeepGraph<'_>,

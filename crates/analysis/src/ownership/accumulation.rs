@@ -1,21 +1,21 @@
-//! Accumulation points: where a heap grows, and into what.
+//! Accumulation points: the places where a heap grows, and their elements.
 //!
-//! The growth of retained bytes is followed down the tree of owners, from the heap to the deepest place that still holds most
-//! of it, until it fans out into many like elements: a list whose elements become more, a chain that gets longer, an array
-//! that gets larger. That place is what somebody has to bound. What grew once and then stayed as it is (a cache that is full,
-//! classes that were loaded) is no accumulation; it is told apart ([`filled_once`]).
+//! The growth of retained bytes is followed down the tree of owners, from the heap to the deepest place that still holds most of it, until
+//! it fans out into many like elements: a list with more elements, a longer chain, a larger array. A program should bound that place. A
+//! place that grew once and then stayed the same (a full cache, loaded classes) is no accumulation; [`filled_once`] finds it.
 
-use super::OwnerHistory;
-use super::course::{Course, course};
+use super::course::{Course, filled_between};
+use super::history::{Holding, OwnerHistory, PlaceOverTime};
+use std::collections::BTreeMap;
 
-/// What counts as accumulation.
+/// The rules for accumulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccumulationRules {
-    /// Places that grow by fewer bytes are not looked at.
+    /// Least growth of a place, bytes.
     pub least_bytes: u64,
-    /// Nor places that grow by a smaller part of the heap's size at the first time.
+    /// Least growth of a place as a share of the heap's size at the first time.
     pub least_of_heap: f64,
-    /// Nor places with a smaller part of what all places together grow.
+    /// Least share of a place in the growth of all places together.
     pub least_of_growth: f64,
     /// A place below that has so much of the growth of the one above is where the growth is.
     pub most: f64,
@@ -30,14 +30,14 @@ impl Default for AccumulationRules {
     }
 }
 
-/// What the elements of an accumulation are.
+/// The elements of an accumulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Elements {
     /// The objects of these places below the accumulation point, the one that grows most first.
     Below(Vec<u32>),
     /// The objects of the point itself: a chain of nodes, or threads of one name.
     Own,
-    /// None: what is there became larger, as an array does that a buffer grows into.
+    /// None: an existing object became larger, like the growing array of a buffer.
     Larger,
 }
 
@@ -46,7 +46,7 @@ pub enum Elements {
 pub struct Accumulation {
     /// The place.
     pub place: u32,
-    /// Into what it grows.
+    /// The elements of the growth.
     pub elements: Elements,
     /// How many elements there were at the first time, and are at the last.
     pub count: (u64, u64),
@@ -58,12 +58,12 @@ pub struct Accumulation {
     pub course: Course,
 }
 
-/// The accumulation points, the one that grows most first; of one state the fullest first, and what hangs on no place of its own last.
+/// The accumulation points, the largest growth first. For one state the fullest come first, and places without an object of their own last.
 pub fn accumulations(history: &OwnerHistory, rules: AccumulationRules) -> Vec<Accumulation> {
     find(history, rules, false)
 }
 
-/// The places that grew as much, but once, and then stayed as they were; the one that grew most first.
+/// The places that grew as much, but once, and then stayed the same; the largest growth first.
 pub fn filled_once(history: &OwnerHistory, rules: AccumulationRules) -> Vec<Accumulation> {
     find(history, rules, true)
 }
@@ -118,18 +118,90 @@ fn find(history: &OwnerHistory, rules: AccumulationRules, once: bool) -> Vec<Acc
             }
         })
         .collect();
+    if !at_once {
+        points.retain(|point| !is_noise(history, point) && !only_moved(history, &children, point));
+        points.retain(|point| !once || !filled_from_elsewhere(history, &children, point));
+    }
     // Of one state what hangs on no place of its own fills much of every heap, and is nothing that somebody could change.
     let is_rest = |p: &Accumulation| at_once && history.places()[p.place as usize].is_shared();
     points.sort_by_key(|p| (is_rest(p), std::cmp::Reverse(p.bytes.1 as i64 - p.bytes.0 as i64)));
     points
 }
 
+/// Whether a point grew unevenly, and by less than half of the falls of the heap meanwhile.
+fn is_noise(history: &OwnerHistory, point: &Accumulation) -> bool {
+    let bytes =
+        |place: u32| history.places()[place as usize].held.iter().map(|held| held.total.bytes).collect::<Vec<_>>();
+    let (own, heap) = (bytes(point.place), bytes(0));
+    let grown = point.bytes.1.saturating_sub(point.bytes.0);
+    let falls: u64 = heap.windows(2).map(|pair| pair[0].saturating_sub(pair[1])).sum();
+    !is_steady(&own) && grown * 2 < falls
+}
+
+/// Whether bytes grow in each interval.
+pub(super) fn is_steady(bytes: &[u64]) -> bool {
+    let grown = bytes.last().unwrap_or(&0).saturating_sub(bytes.first().copied().unwrap_or(0));
+    let even = grown as f64 / bytes.len().saturating_sub(1).max(1) as f64;
+    bytes.windows(2).all(|pair| pair[1].saturating_sub(pair[0]) as f64 >= STEADY * even)
+}
+
+/// Share of even growth that each interval of a steady place has.
+const STEADY: f64 = 0.4;
+
+/// Whether the objects of a point only changed their owner: nearly all came in one interval, while the heap has hardly more, and hardly
+/// more of these types.
+fn only_moved(history: &OwnerHistory, children: &[Vec<u32>], point: &Accumulation) -> bool {
+    let held = &history.places()[point.place as usize].held;
+    let grown = point.bytes.1.saturating_sub(point.bytes.0);
+    let step = held.windows(2).map(|pair| pair[1].total.bytes.saturating_sub(pair[0].total.bytes)).max().unwrap_or(0);
+    let growth_of_heap = history.places().first().map_or(0, PlaceOverTime::growth);
+    if (step as f64) < 0.9 * grown as f64 || growth_of_heap.max(0) as u64 * 2 >= grown {
+        return false;
+    }
+    let (new, came) = new_of_came(history, children, point.place, (0, history.times() - 1));
+    new * 2 < came
+}
+
+/// Whether a quarter or more of what filled a place left other places in the same interval. Then the heap did not grow by all of it, and
+/// growth in other intervals is not explained.
+fn filled_from_elsewhere(history: &OwnerHistory, children: &[Vec<u32>], point: &Accumulation) -> bool {
+    let held = &history.places()[point.place as usize].held;
+    let bytes: Vec<u64> = held.iter().map(|held| held.total.bytes).collect();
+    let (new, came) = new_of_came(history, children, point.place, filled_between(&bytes));
+    new * 4 < came * 3
+}
+
+/// Bytes that came to a place and to those below it between two times: the new ones, and all. Those of a type are new as far as all
+/// places together have more of that type.
+fn new_of_came(history: &OwnerHistory, children: &[Vec<u32>], place: u32, (from, until): (usize, usize)) -> (i64, i64) {
+    let growth_of_own = |p: u32| {
+        let held = &history.places()[p as usize].held;
+        held[until].own.bytes as i64 - held[from].own.bytes as i64
+    };
+    let name = |p: u32| &*history.places()[p as usize].name;
+    let mut here: BTreeMap<&str, i64> = BTreeMap::new();
+    let mut open = vec![place];
+    while let Some(p) = open.pop() {
+        *here.entry(name(p)).or_default() += growth_of_own(p);
+        open.extend(&children[p as usize]);
+    }
+    here.retain(|_, grown| *grown > 0);
+    let mut everywhere: BTreeMap<&str, i64> = here.keys().map(|&name| (name, 0)).collect();
+    for p in 0..history.places().len() as u32 {
+        if let Some(sum) = everywhere.get_mut(name(p)) {
+            *sum += growth_of_own(p);
+        }
+    }
+    let new = here.iter().map(|(name, grown)| everywhere[name].clamp(0, *grown)).sum();
+    (new, here.values().sum())
+}
+
 /// The first and the last value.
-pub(crate) fn ends(held: &[super::Holding], value: impl Fn(&super::Holding) -> u64) -> (u64, u64) {
+pub(crate) fn ends(held: &[Holding], value: impl Fn(&Holding) -> u64) -> (u64, u64) {
     (held.first().map_or(0, &value), held.last().map_or(0, &value))
 }
 
-/// Whether a place itself has more objects than before: not only what lies below.
+/// True if a place itself has more objects than before, not only those below it.
 fn growth_of_own(history: &OwnerHistory, place: u32) -> bool {
     let (first, last) = ends(&history.places()[place as usize].held, |h| h.heads);
     last > first + 1
@@ -145,7 +217,7 @@ struct GrowthFinder<'a> {
     children: &'a [Vec<u32>],
     rules: AccumulationRules,
     least: i64,
-    /// Looks for what was filled once instead of what grows.
+    /// If true, searches for places that were filled once instead of growing ones.
     once: bool,
     /// There is one state alone, compared with nothing: all of it came at once.
     at_once: bool,
@@ -156,7 +228,7 @@ impl GrowthFinder<'_> {
         self.history.places()[place as usize].growth()
     }
 
-    /// Those of some places that grow enough, in the way that is looked for; the one that grows least first.
+    /// The places that grow enough, in the wanted way; the smallest growth first.
     fn growing(&self, places: &[u32]) -> Vec<u32> {
         let fits = |p: u32| if self.once { self.course(p) == Course::Filled } else { self.course(p).may_leak() };
         let mut growing: Vec<u32> =
@@ -165,8 +237,8 @@ impl GrowthFinder<'_> {
         growing
     }
 
-    /// As [`GrowthFinder::growing`], also below places that were filled, and below what only says who shares it: what is filled must not hide
-    /// what leaks beside it.
+    /// As [`GrowthFinder::growing`], also below filled places, and below places that only name several sharers: a filled place must not
+    /// hide a leak beside it.
     fn growing_within(&self, places: &[u32]) -> Vec<u32> {
         let mut growing = self.growing(places);
         let is_filled = |p: &u32| {
@@ -184,19 +256,18 @@ impl GrowthFinder<'_> {
         growing
     }
 
-    /// Whether a place only says who shares what is below.
+    /// True if a place only names the sharers of the objects below.
     fn is_no_object(&self, place: u32) -> bool {
         self.history.places()[place as usize].is_shared()
     }
 
     fn course(&self, place: u32) -> Course {
-        let bytes: Vec<u64> = self.history.places()[place as usize].held.iter().map(|h| h.total.bytes).collect();
-        course(&bytes, self.rules.later)
+        self.history.course(place, self.rules.later)
     }
 
-    /// Whether the objects of a place become more: at least two, and a quarter; since they first were there, where that was not at the last
-    /// time alone. What came and is as many ever since was made once.
-    fn multiplies(&self, place: u32, count: impl Fn(&super::Holding) -> u64) -> bool {
+    /// True if the objects of a place become more: by at least two, and a quarter, since their first time, unless that is the last time.
+    /// Objects that came once and are as many ever since were created once.
+    fn multiplies(&self, place: u32, count: impl Fn(&Holding) -> u64) -> bool {
         let held = &self.history.places()[place as usize].held;
         let last = held.last().map_or(0, &count);
         let came = held[..held.len().saturating_sub(1)].iter().map(&count).find(|&n| n > 0);
@@ -204,21 +275,21 @@ impl GrowthFinder<'_> {
         last >= first + 2 && last * 4 >= first * 5
     }
 
-    /// Whether all of what a place has came between the last two times, or nobody knows when.
+    /// True if everything here appeared in the last interval, or at an unknown time.
     fn came_at_once(&self, place: u32) -> bool {
         let held = &self.history.places()[place as usize].held;
         self.at_once || held[..held.len().saturating_sub(1)].iter().all(|h| h.heads == 0)
     }
 
-    /// Whether the objects of a place are elements: they become more. Of one state, and of what came at once, nobody knows what
-    /// became more; there they are more than those above, which are at most `above`: of eight threads, each of which has a table, the tables
-    /// are none.
+    /// True if the objects of a place are elements: their number grows. For one state, and for a place that appeared at once, growth is
+    /// unknown; there elements must outnumber the objects above, which are at most `above`. Of eight threads, each with a table, the tables
+    /// are no elements.
     fn fans_out(&self, place: u32, above: u64) -> bool {
         let heads = self.history.places()[place as usize].heads_at_last();
         self.multiplies(place, |h| h.heads) && (!self.came_at_once(place) || heads >= above.saturating_mul(2))
     }
 
-    /// Threads of a pool that came at once: what each of them keeps says more than that they are there.
+    /// True for threads of a pool that came at once: the objects each of them keeps say more than their presence.
     fn is_pool(&self, place: u32) -> bool {
         let at = &self.history.places()[place as usize];
         let most = if self.at_once { MOST_OF_POOL } else { MOST_OF_NEW_POOL };
@@ -247,7 +318,7 @@ impl GrowthFinder<'_> {
         below
     }
 
-    /// Whether many objects of a place share its growth: elements are alike, and none of them is what grows.
+    /// True if many objects of a place share its growth: elements are alike, and none of them grows by itself.
     fn is_spread(&self, place: u32) -> bool {
         let largest = self.history.places()[place as usize].largest().map_or(0, |(_, bytes)| bytes);
         2 * largest as i64 <= self.growth(place)
@@ -269,7 +340,7 @@ impl GrowthFinder<'_> {
             below.sort_by_key(|&p| std::cmp::Reverse(self.growth(p)));
             let own = {
                 let held = &self.history.places()[place as usize].held;
-                let bytes = |h: Option<&super::Holding>| h.map_or(0, |h| h.own.bytes as i64);
+                let bytes = |h: Option<&Holding>| h.map_or(0, |h| h.own.bytes as i64);
                 bytes(held.last()) - bytes(held.first())
             };
             let fans: Vec<u32> = below

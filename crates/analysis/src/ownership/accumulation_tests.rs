@@ -346,3 +346,48 @@ fn what_leaks_beside_a_cache_that_fills_is_named_itself() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].0.as_str(), found[0].2), ("shared by more than 3/com.acme.Prices", (0, 200_000)));
 }
+
+/// Texts that another owner keeps from now on are as many as before; in a heap that has more of them they are new.
+#[test]
+fn what_only_changed_its_owner_is_no_growth() {
+    for (before, grows) in [(&[5000, 5000, 5000, 0], false), (&[5000, 5000, 5000, 5000], true)] {
+        let mut heap = Invented::new(4);
+        heap.rest();
+        heap.place(0, "java.lang.String", &counts(before), 0.01);
+        let list = heap.list("com.acme.Platform");
+        heap.place(list, "java.lang.String", &counts(&[0, 0, 0, 5100]), 0.01);
+        assert_eq!(!heap.points().is_empty(), grows, "{before:?}");
+    }
+}
+
+/// Less than the heap goes up and down is no growth, unless it is steady.
+#[test]
+fn growth_below_the_noise_is_none() {
+    let waves = [(10, 5 * MB), (10, 4 * MB), (10, 5 * MB), (10, 4 * MB), (10, 4 * MB)];
+    for (log, grows) in [(&[100, 100, 1500, 1500, 1900], false), (&[100, 550, 1000, 1450, 1900], true)] {
+        let mut heap = Invented::new(5);
+        heap.place(0, "class com.acme.Work", &waves, 0.01);
+        let list = heap.list("com.acme.Log");
+        heap.place(list, "com.acme.Line", &counts(log), 0.01);
+        assert_eq!(!heap.points().is_empty(), grows, "{log:?}");
+    }
+}
+
+/// A chain that `first` keeps, and whose later part a reader reaches too, who is sent back once: the chain is what grows.
+#[test]
+fn what_is_shared_at_times_counts_with_its_owner() {
+    let mut heap = Invented::new(4);
+    heap.rest();
+    let class = heap.place(0, "class com.acme.Log", &[(0, 0); 4], 0.0);
+    let first = heap.place(class, "static first", &[(0, 0); 4], 0.0);
+    heap.place(first, "com.acme.Entry", &counts(&[4_800, 9_800, 5_000, 10_000]), 0.001);
+    let shared = heap.place(class, "shared by com.acme.Log.first and com.acme.Log.reader", &[(0, 0); 4], 0.0);
+    heap.place(shared, "com.acme.Entry", &counts(&[200, 200, 10_000, 10_000]), 0.001);
+    let history = OwnerHistory::of_places(heap.places);
+    // As they lie, what is shared was filled once; but half of that came from the other place.
+    assert_eq!(filled_once(&history, AccumulationRules::default()), []);
+    let history = history.settled();
+    let found = accumulations(&history, AccumulationRules::default());
+    let told: Vec<_> = found.iter().map(|p| (history.path(p.place).join("/"), p.count, p.course)).collect();
+    assert_eq!(told, [("class com.acme.Log/static first".to_owned(), (5_000, 20_000), Course::Lasting)]);
+}

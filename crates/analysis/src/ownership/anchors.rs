@@ -1,13 +1,13 @@
-//! Where a path to a group begins: at a GC root, or at a static field of a class that is never unloaded.
+//! Anchors: the starts of paths to a group, which are GC roots or static fields of classes that are never unloaded.
 
 use memory_city_heap::ownership::KeepGraph;
 use memory_city_heap::{ObjectId, RootKind};
 
 /// The roots at which paths end, upwards.
 ///
-/// A static field is a reference of a class object, which other objects and roots keep alive. Where the VM itself holds the
-/// class, its static fields are as good as roots, and whoever looks for a leak is done there. Other classes (those of a web
-/// application) may be what leaks: paths go on through them.
+/// A static field is a reference of a class object, which other objects and roots keep alive. If the VM itself holds the class, its static
+/// fields are as good as roots, and the search for a leak ends there. Other classes (those of a web application) may be leaks themselves:
+/// paths go on through them.
 pub(crate) struct Anchors<'h> {
     graph: &'h KeepGraph<'h>,
     /// Whether static fields are references of class objects.

@@ -1,30 +1,30 @@
-//! Ways up that come back to where they were, where each object has one keeper: the lists of a tree lie between its nodes.
+//! Paths up that return to where they were, in graphs where each object has one keeper: the lists of a tree lie between its nodes.
 //!
-//! What lies between two objects that are inside (the group, and what is on the way up) leads no further up than these do, and belongs to
-//! them. May not know steps, types or roots.
+//! An object between two objects that are inside (the group, and the objects on the path up) leads no further up than these do, and belongs
+//! to them. May not know steps, types or roots.
 
 use super::keeping::KeeperGraph;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, ObjectId};
 
-/// Objects looked at between two looks at whether somebody wants the work to end.
+/// Objects between two checks for cancellation.
 const CHECKED: usize = 1 << 16;
 
-/// How far ways up have been looked at.
+/// The state of the search for such paths.
 #[derive(Default)]
-pub(super) struct WaysBack {
-    /// What is outside and above something inside.
+pub(super) struct ReturningPaths {
+    /// The objects outside that are above something inside.
     above: BitSet,
 }
 
-impl WaysBack {
-    /// Nothing has been looked at, of so many objects.
-    pub fn new(objects: usize) -> WaysBack {
-        WaysBack { above: BitSet::new(objects) }
+impl ReturningPaths {
+    /// An empty state for so many objects.
+    pub fn new(objects: usize) -> ReturningPaths {
+        ReturningPaths { above: BitSet::new(objects) }
     }
 
-    /// What lies between objects that are inside: from all of them. Ascending; it is inside then.
+    /// The objects between those that are inside, starting from all of them. Ascending; they are inside afterwards.
     ///
     /// # Errors
     /// When cancelled.
@@ -73,7 +73,7 @@ impl WaysBack {
         Ok(between)
     }
 
-    /// What is on the ways up from some objects to one that is inside. What is on ways that lead there no more is above them.
+    /// The objects on the paths up from some objects to one that is inside. Objects on paths that lead elsewhere are above them.
     fn up(
         &mut self,
         keeping: &KeeperGraph<'_>,

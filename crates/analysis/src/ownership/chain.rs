@@ -1,18 +1,18 @@
-//! The chain of owners: from a group's objects up to a root, always by the way that keeps most of them.
+//! The chain of owners: from a group's objects up to a root, always by the path that keeps most of them.
 //!
-//! It follows objects, not groups: from an object to the one that alone keeps it alive, and where several do, to the one
-//! before it on the shortest path from a root. What the owners have in common (their type) makes a step; at each fork the
-//! step goes on that keeps most of what the group gained. Where no type keeps half of it any more, but a single object
-//! further up does (a list of plans, each of which holds the objects in many ways), the chain goes on there.
+//! It follows objects, not groups: from an object to the one that alone keeps it alive; if several do, to the one before it on the shortest
+//! path from a root. The common type of the owners makes a step; at each fork the step that keeps most of the group's gain goes on. If no
+//! type keeps half of it any more, but a single object further up does (a list of plans, each of which holds the objects by many paths),
+//! the chain goes on there.
 
-use super::came::Came;
-use super::fields::{FieldNames, KnownFields, Pair, ReferenceName};
+use super::fields::{FieldNames, KnownFields, Pair, StepName};
 use super::keeping::{ClassObjects, KeeperGraph};
+use super::new_objects::NewObjects;
 use super::paths::{MergedStep, PathEnd, PathLimits, Paths, StepOf, Weighing, paths, spread};
 use super::ranking::{RankedOwner, ranked_owners};
 use super::roots::{KeepingRoot, Tops, keeping_roots};
 use super::thread_locals;
-use super::ways_up::WaysUp;
+use super::upward_paths::UpwardPaths;
 use crate::group::Grouped;
 use crate::tabular::count_text;
 use crate::timeline::{History, NodeId};
@@ -30,7 +30,7 @@ pub struct OwnerStep {
     pub node: Option<NodeId>,
     /// The type of its objects, or the class whose static field it is, for people.
     pub of: String,
-    /// By which field it holds the step below; empty where that is not known.
+    /// The field that holds the step below; empty if unknown.
     pub field: String,
     /// Whether it keeps the step below by ways that have no type in common.
     pub by_several_ways: bool,
@@ -38,30 +38,29 @@ pub struct OwnerStep {
     pub objects: u64,
     /// How many objects of the step below they hold.
     pub holds: u64,
-    /// What of the group it keeps.
+    /// The part of the group that it keeps.
     pub keeps: Amount,
 }
 
 /// The chain of owners of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerChain {
-    /// What the chain is about: the objects of the group that came within the window, where the input knows them; all
-    /// otherwise.
+    /// The amount that the chain explains: the new objects of the group within the window, if the input knows them; all otherwise.
     pub about: Amount,
-    /// Whether those are only a part of the group. Of dumps: what is in places that had less of it before; where a recording
-    /// followed all objects, those that were not there before.
+    /// True if those are only a part of the group. For dumps: the objects in places that had fewer before; for recordings of all objects,
+    /// those that did not exist before.
     pub only_new: bool,
-    /// Whether they are told by their places, as of dumps: some of them were there before.
+    /// True if new objects are found by place, as for dumps: some of them were there before.
     pub by_place: bool,
     /// Owner by owner, upwards.
     pub steps: Vec<OwnerStep>,
-    /// The roots at which the ways up end, by text, with what they keep of the group; those that keep most first.
+    /// The roots at which the paths up end, by text, with the part of the group that they keep; the largest first.
     pub roots: Vec<(String, Amount)>,
     /// Why it ends, for people: `here: held by Static field: com.acme.Registry.persons`.
     pub end: String,
 }
 
-/// Who keeps a group: the chain up to a root, and all owners and roots by what they keep.
+/// The keepers of a group: the chain up to a root, and all owners and roots with their shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupOwners {
     /// The strongest way up.
@@ -69,26 +68,25 @@ pub struct GroupOwners {
     /// The groups that keep objects of it, those that keep most first. The group itself is among them where its objects keep
     /// each other.
     pub owners: Vec<RankedOwner>,
-    /// Whether that is what they keep of its bytes, not of its objects.
+    /// True if the part is measured in bytes, not in objects.
     pub by_bytes: bool,
 }
 
-/// What is needed to find owners at one point in time: made once for many groups. 28 bytes an object, the dominator tree
-/// included, which is shared; of dumps also what was where at the earlier time, by group and place; of recordings that followed all
-/// objects 8 bytes for each that was there.
+/// Finds owners at one point in time; built once for many groups. 28 bytes an object, including the dominator tree, which is shared. Dumps
+/// also need the amounts at the earlier time, by group and place; recordings that followed all objects 8 bytes for each that existed.
 pub struct Owners {
     time: usize,
     heap: Arc<HeapState>,
     grouped: Arc<Grouped>,
     dominators: Arc<Dominators>,
     shortest: ShortestPaths,
-    came: Came,
+    came: NewObjects,
     /// By leaf of the memory tree: its group.
     place: Arc<[Option<NodeId>]>,
 }
 
-/// What is said of a root that most of a group would outlive.
-pub const ONE_OF_SEVERAL: &str = "one of several ways";
+/// The label of a root that most of a group would outlive.
+pub const ONE_OF_SEVERAL: &str = "others hold it too";
 /// Objects after which it is asked whether the work was cancelled.
 const CHECKED: usize = 1 << 16;
 
@@ -102,13 +100,13 @@ struct Found {
     paths: Paths,
     /// The object further up that keeps more than half of the group, and how much; and the way up from there.
     majority: Option<(Amount, Paths)>,
-    /// What of the group has no way to a root but through the last step.
+    /// The part of the group that has no path to a root except through the last step.
     alone: Amount,
     roots: Vec<KeepingRoot>,
 }
 
 impl Owners {
-    /// At a point in time of a history. Chains are about what came since `from`, as far as the input tells; about all where
+    /// The owners at a point in time of a history. Chains are about objects that came since `from`, as far as the input knows; about all if
     /// that is the same time.
     ///
     /// # Errors
@@ -116,7 +114,7 @@ impl Owners {
     pub fn new(history: &History, from: usize, time: usize, progress: &Progress) -> Result<Owners> {
         let rules = KeepRules::default().for_owners();
         // The earlier state first: what is loaded last is what others ask for next.
-        let came = Came::new(history, from, time, progress)?;
+        let came = NewObjects::new(history, from, time, progress)?;
         let (heap, dominators) = history.dominators(time, rules, progress)?;
         let (_, grouped) = history.grouped(time, progress)?;
         let shortest = ShortestPaths::new(&dominators.graph(&heap), None, progress)?;
@@ -124,8 +122,8 @@ impl Owners {
         Ok(Owners { time, heap, grouped, dominators, shortest, came, place })
     }
 
-    /// The chains of some groups: of what came, all otherwise. At most `longest` steps each. One pass over the input for
-    /// the names of all fields together. `history` is the one that this was made of.
+    /// The chains of some groups: of their new objects, or of all if unknown. At most `longest` steps each. One pass over the input reads
+    /// the names of all fields together. `history` is the one that this was built from.
     ///
     /// # Errors
     /// When a state or names cannot be read again, or the work was cancelled.
@@ -149,7 +147,7 @@ impl Owners {
         self.named(history, &found, longest, progress)
     }
 
-    /// Who keeps some groups as one group.
+    /// The keepers of some groups as one group.
     ///
     /// # Errors
     /// As [`Owners::chains`].
@@ -279,8 +277,8 @@ impl Owners {
         OwnerChain { about: found.about, only_new: found.only_new, by_place, steps, roots, end }
     }
 
-    /// The deepest object that is on the way up from more than half of some objects, but not among them or the steps that
-    /// more than half of them share; with how much it keeps, and the way up from there. The other steps are taken off.
+    /// The deepest object on the paths up from more than half of some objects, but not among them or among the steps that more than half of
+    /// them share; with the amount it keeps, and the path up from there. The other steps are removed.
     fn majority(
         &self,
         keeping: &KeeperGraph<'_>,
@@ -310,7 +308,8 @@ impl Owners {
         Ok(Some((keeps, paths(keeping, &group, limits, weighing, &*self.heap, progress)?)))
     }
 
-    /// What of a group is kept by some objects alone: one of them, or what they own. `keepers` ascend. Linear in the objects on the ways up.
+    /// The part of a group that some objects alone keep: one of them, or the objects they own. `keepers` ascend. Linear in the objects on
+    /// the paths up.
     fn kept_alone(&self, group: &[ObjectId], keepers: &[ObjectId], progress: &Progress) -> Result<Amount> {
         let count = self.heap.object_count();
         let (mut seen, mut kept) = (BitSet::new(count), BitSet::new(count));
@@ -349,7 +348,7 @@ impl Owners {
 }
 
 impl Found {
-    /// The steps above the group, with what they keep of it.
+    /// The steps above the group, with the part of it that they keep.
     fn steps(&self) -> impl Iterator<Item = (&MergedStep, Amount)> {
         let of_group = self.paths.steps[1..].iter().map(|step| (step, step.reached));
         let of_majority = self.majority.iter().flat_map(|(keeps, up)| up.steps.iter().map(|step| (step, *keeps)));
@@ -357,15 +356,15 @@ impl Found {
     }
 }
 
-/// The first object that `wanted` says yes to, of those on the ways up from a group, each after all those below it; with what of the
-/// group is below it. `keeping` has one keeper for each object. Time and memory as [`WaysUp::new`].
+/// The first object that `wanted` accepts on the paths up from a group, each after all those below it, with the part of the group below it.
+/// `keeping` has one keeper for each object. Time and memory as [`UpwardPaths::new`].
 fn deepest(
     keeping: &KeeperGraph<'_>,
     group: &BitSet,
     wanted: impl Fn(ObjectId, Amount) -> bool,
     progress: &Progress,
 ) -> Result<Option<(ObjectId, Amount)>> {
-    let ways = WaysUp::new(keeping, group, progress)?;
+    let ways = UpwardPaths::new(keeping, group, progress)?;
     let below = ways.amounts(keeping.heap(), group);
     let mut upwards = ways.objects().iter().copied().zip(below).rev();
     Ok(upwards.find(|&(o, amount)| wanted(o, amount)))
@@ -387,9 +386,9 @@ pub(crate) fn most_frequent_node(
     counts.into_iter().find(|(_, count)| *count == most).map(|(node, _)| node)
 }
 
-/// Objects of a step that are looked at for its group.
+/// Most objects of a step that are checked for its group.
 const MOST_COUNTED: usize = 20_000;
-/// References of a step that are looked at for its name.
+/// Most references of a step that are checked for its name.
 const SOME: usize = 1_000;
 
 fn some(references: &[Pair]) -> impl Iterator<Item = Pair> + '_ {
@@ -407,7 +406,7 @@ fn held_below(step: &MergedStep) -> u64 {
     }
 }
 
-/// What the objects of a step are, for people; of entries that hold values of a thread local, of which.
+/// The noun for the objects of a step, for people; for entries with values of a thread local, with its name.
 pub(crate) fn of_text(heap: &HeapState, class_objects: &ClassObjects, of: StepOf, objects: &[ObjectId]) -> String {
     match of {
         StepOf::Group => "the group".to_owned(),
@@ -423,14 +422,14 @@ pub(crate) fn of_text(heap: &HeapState, class_objects: &ClassObjects, of: StepOf
 }
 
 impl FieldNames for HeapValues {
-    fn names(&self, pairs: &[Pair], progress: &Progress) -> Result<Vec<Option<ReferenceName>>> {
+    fn names(&self, pairs: &[Pair], progress: &Progress) -> Result<Vec<Option<StepName>>> {
         let places = self.reference_places(pairs, progress)?;
         Ok(places
             .into_iter()
             .map(|place| {
                 Some(match place? {
-                    ReferencePlace::Element(index) => ReferenceName::Element(Some(index)),
-                    other => ReferenceName::Field(other.short()),
+                    ReferencePlace::Element(index) => StepName::Element(Some(index)),
+                    other => StepName::Field(other.short()),
                 })
             })
             .collect())

@@ -1,7 +1,7 @@
-//! How what a place holds went over time: whether it grows again and again, or was filled once and stayed so.
+//! The course of a place over time: it grows again and again, or was filled once and stayed so.
 //!
-//! Only the bytes at some points in time are looked at. Thresholds are parts of the growth from the first to the last, so that
-//! they mean the same for small and large places.
+//! Only the bytes at some points in time are used. Thresholds are parts of the growth from the first to the last, so that they mean the
+//! same for small and large places.
 
 /// How bytes went from the first point in time to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum Course {
     Paused,
     /// All of the growth came after the last point but one: it may go on, or be over.
     LastStep,
-    /// They grew, and have stayed since: a cache that is full, what was loaded when it was first needed.
+    /// They grew, and have stayed since: a full cache, or objects loaded at first use.
     Filled,
     /// They do not grow, come and go, or grew mostly at the start.
     Other,
@@ -36,18 +36,26 @@ impl Course {
     }
 }
 
-/// Of all growth; less in a rest is no growth.
+/// Share of all growth; less in a rest is no growth.
 const REST: f64 = 0.1;
-/// Of what each interval would have if growth were even; less is no growth.
+/// Share of even growth that each interval must have; less is no growth.
 const OF_EVEN: f64 = 0.4;
-/// Of all growth: so far below its highest a place that grows may be at the end.
+/// Share of all growth; a growing place may end at most so far below its highest.
 const BELOW_HIGHEST: f64 = 0.25;
-/// Of all growth: what shrinks so much in between is a sawtooth, of which the lowest points count.
+/// Share of all growth; less in the last of two intervals is no growth. Three points are too few for [`REST`].
+const REST_OF_TWO: f64 = 0.05;
+/// Share of all growth. If a place shrinks by more in between, it is a sawtooth, and its lowest points count.
 const SAWTOOTH: f64 = 0.5;
 
-/// The course of some bytes. `later` is the part of the growth that the later half of the times must have, for each half of it
-/// that it would have if it were even.
+/// The course of some bytes. `later` is the part of the growth that the later half of the times must have, for each half of it that even
+/// growth would have.
 pub fn course(bytes: &[u64], later: f64) -> Course {
+    course_at(bytes, &[], later)
+}
+
+/// As [`course`], of points in time that lie unevenly: `at` says when each was, in any unit; empty where nobody knows. What is short may have little
+/// growth without being a rest.
+pub fn course_at(bytes: &[u64], at: &[u64], later: f64) -> Course {
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return Course::Other };
     if last <= first {
         return Course::Other;
@@ -58,18 +66,27 @@ pub fn course(bytes: &[u64], later: f64) -> Course {
         return Course::Other;
     }
     let shrunk: f64 = bytes.windows(2).map(|pair| pair[0].saturating_sub(pair[1]) as f64).sum();
-    if bytes.len() < 5 || shrunk < SAWTOOTH * growth {
-        return course_of_level(bytes, later);
+    if shrunk < SAWTOOTH * growth {
+        return course_of_level(bytes, at, later, little_of(bytes.len()));
+    }
+    // Of three or four points, the lowest tell no level.
+    if bytes.len() < 5 {
+        return Course::Other;
     }
     let level = troughs(bytes, REST * growth);
     match level[level.len() - 1].saturating_sub(level[0]) as f64 >= OF_EVEN * growth {
-        true => course_of_level(&level, later),
+        true => course_of_level(&level, &[], later, REST),
         false => Course::Other,
     }
 }
 
-/// What teeth stand on: what there is never less of again, until they came down for the last time, by more than `fall`. The last tooth may
-/// come down as well, so it says nothing.
+/// As [`course`], with the usual part of the later half.
+pub fn course_of(bytes: &[u64]) -> Course {
+    course(bytes, super::AccumulationRules::default().later)
+}
+
+/// The troughs of a sawtooth: levels that the bytes never fall below again, up to the last fall by more than `fall`. The last tooth may
+/// fall as well, so it is left out.
 fn troughs(bytes: &[u64], fall: f64) -> Vec<u64> {
     let came_down = bytes.windows(2).rposition(|pair| pair[0].saturating_sub(pair[1]) as f64 > fall);
     let until = came_down.map_or(bytes.len(), |at| at + 2);
@@ -83,8 +100,13 @@ fn troughs(bytes: &[u64], fall: f64) -> Vec<u64> {
     level
 }
 
+/// Share of all growth of so many points; less in a rest is no growth.
+fn little_of(points: usize) -> f64 {
+    if points == 3 { REST_OF_TWO } else { REST }
+}
+
 /// The course of bytes that are more at the end, and do not go up and down much.
-fn course_of_level(bytes: &[u64], later: f64) -> Course {
+fn course_of_level(bytes: &[u64], at: &[u64], later: f64, little: f64) -> Course {
     let (first, last, intervals) = (bytes[0], bytes[bytes.len() - 1], bytes.len() - 1);
     // Two points tell where it grew, not how.
     if intervals < 2 {
@@ -93,7 +115,7 @@ fn course_of_level(bytes: &[u64], later: f64) -> Course {
     let growth = last.saturating_sub(first) as f64;
     let least = growth * REST.min(OF_EVEN / intervals as f64);
     let grows: Vec<bool> = bytes.windows(2).map(|pair| pair[1].saturating_sub(pair[0]) as f64 >= least).collect();
-    let rest = rest(bytes);
+    let rest = rest(bytes, at, little);
     if rest == 0 {
         let before = bytes[intervals - 1].saturating_sub(first) as f64;
         if before < REST * growth {
@@ -108,8 +130,9 @@ fn course_of_level(bytes: &[u64], later: f64) -> Course {
         }
     }
     let middle = intervals / 2;
-    let later_times = (intervals - middle) as f64 / intervals as f64;
-    let is_late = last.saturating_sub(bytes[middle]) as f64 >= later * later_times * growth;
+    let later_times = part_from(middle, bytes.len(), at);
+    let least = if little < REST { little.min(later * later_times) } else { later * later_times };
+    let is_late = last.saturating_sub(bytes[middle]) as f64 >= least * growth;
     match rest {
         _ if !is_late => Course::Other,
         0 => Course::Lasting,
@@ -117,29 +140,41 @@ fn course_of_level(bytes: &[u64], later: f64) -> Course {
     }
 }
 
+/// The part of the whole time from a point on, by the number of intervals, or by the clock where that is less.
+fn part_from(from: usize, points: usize, at: &[u64]) -> f64 {
+    let intervals = points.saturating_sub(1).max(1) as f64;
+    let even = (points.saturating_sub(1) - from) as f64 / intervals;
+    match (at.first(), at.get(from), at.last()) {
+        (Some(&first), Some(&from), Some(&last)) if at.len() == points && last > first && at.is_sorted() => {
+            even.min((last - from) as f64 / (last - first) as f64)
+        }
+        _ => even,
+    }
+}
+
 /// In how many of the last intervals together there is next to no growth: all points are about as high as the last.
-fn rest(bytes: &[u64]) -> usize {
+fn rest(bytes: &[u64], at: &[u64], little: f64) -> usize {
     let (first, last, intervals) = (bytes[0], bytes[bytes.len() - 1], bytes.len() - 1);
     let growth = last.saturating_sub(first) as f64;
     let is_rest = |n: &usize| {
         let tail = &bytes[intervals - n..];
         let grown = last.saturating_sub(tail[0]) as f64;
-        grown <= growth * REST.min(OF_EVEN * *n as f64 / intervals as f64)
+        grown <= growth * little.min(OF_EVEN * part_from(intervals - n, bytes.len(), at))
             && tail.iter().all(|b| b.abs_diff(last) as f64 <= REST * growth)
     };
     (1..intervals).rev().find(is_rest).unwrap_or(0)
 }
 
-/// Of what was filled: the points in time after which it grew, and from which on it stayed.
+/// For a filled place: the points in time between which it grew.
 pub fn filled_between(bytes: &[u64]) -> (usize, usize) {
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return (0, 0) };
     let small = REST * last.saturating_sub(first) as f64;
-    let until = bytes.len() - 1 - if bytes.len() > 1 { rest(bytes) } else { 0 };
+    let until = bytes.len() - 1 - if bytes.len() > 1 { rest(bytes, &[], little_of(bytes.len())) } else { 0 };
     let from = bytes.iter().position(|&b| b.saturating_sub(first) as f64 > small).map_or(0, |at| at.saturating_sub(1));
     (from.min(until), until)
 }
 
-/// Of all growth; what has no more has not begun to grow.
+/// Share of all growth; up to it a place has not begun to grow.
 const LITTLE: f64 = 0.05;
 
 /// Since when it grows: the last point in time at which there was no more than a twentieth of the growth, and the next. `None` where it
@@ -159,7 +194,7 @@ fn longest_gap(grows: &[bool]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Course, course, filled_between, grows_between};
+    use super::{Course, course, course_at, filled_between, grows_between};
     use proptest::prelude::*;
 
     fn of(bytes: &[u64]) -> Course {
@@ -171,6 +206,8 @@ mod tests {
         for (bytes, expected) in [
             (&[1, 2][..], Course::Lasting),
             (&[1, 5, 9], Course::Lasting),
+            // Slower, of three points.
+            (&[10, 182, 200], Course::Lasting),
             // Steady, from the middle on, in bursts, slower and slower, below teeth.
             (&[1, 2, 3, 4, 5, 6, 7, 8], Course::Lasting),
             (&[1, 1, 1, 1, 3, 5, 7, 9], Course::Lasting),
@@ -204,6 +241,10 @@ mod tests {
             (&[252, 594, 660, 297, 846, 297, 549, 846], Course::Other),
             (&[252, 660, 846, 297, 846], Course::Other),
             (&[1, 50, 53, 57, 60, 64, 67, 72], Course::Other),
+            // A cache that was emptied in between; a short fall is none.
+            (&[10, 4, 12], Course::Other),
+            (&[10, 60, 12, 90], Course::Other),
+            (&[10, 9, 20], Course::LastStep),
         ] {
             assert_eq!(of(bytes), expected, "{bytes:?}");
         }
@@ -224,8 +265,18 @@ mod tests {
         assert_eq!((grows_between(&[90, 10]), grows_between(&[7, 7]), grows_between(&[])), (None, None, None));
     }
 
+    /// The last point follows the one before at once: little growth in a short time is no rest.
+    #[test]
+    fn of_uneven_points_the_clock_tells_a_rest() {
+        let (slow, at) = ([1000, 2820, 2900], [0, 14, 15]);
+        assert_eq!(course(&slow, 0.4), Course::Filled);
+        assert_eq!(course_at(&slow, &at, 0.4), Course::Lasting);
+        assert_eq!(course_at(&[1000, 2890, 2900], &at, 0.4), Course::Filled);
+        assert_eq!(course_at(&slow, &[15, 14, 0], 0.4), Course::Filled, "clocks that go back tell nothing");
+    }
+
     proptest! {
-        /// Even growth is a leak at whatever scale and however often it is looked at; so is it when it begins in the middle.
+        /// Even growth is a leak at any scale and any number of points; so is growth that begins in the middle.
         #[test]
         fn even_growth_lasts(n in 3usize..40, start in 0u64..1_000_000, step in 100u64..1_000_000, noise in 0u64..10) {
             let steady: Vec<u64> = (0..n as u64).map(|i| start + i * step + (i * 7919 % 10) * step / 100 * noise / 10).collect();
@@ -243,7 +294,7 @@ mod tests {
             prop_assert_eq!(filled_between(&bytes), (at - 1, at));
         }
 
-        /// Nothing panics, and what ends no larger than it began is no leak.
+        /// Nothing panics, and a place that ends no larger than it began is no leak.
         #[test]
         fn any_bytes_have_a_course(bytes in prop::collection::vec(any::<u64>(), 0..12)) {
             let course = course(&bytes, 0.4);

@@ -1,4 +1,4 @@
-//! What would be freed if references or roots were cut, by the groups of the timeline.
+//! The objects that would be freed by a cut of references or roots, by the groups of the timeline.
 
 use crate::timeline::{History, NodeId};
 use memory_city_heap::error::Result;
@@ -8,7 +8,7 @@ use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What would be freed.
+/// The objects that would be freed.
 #[derive(Clone)]
 pub struct Freed {
     /// The heap state whose objects they are.
@@ -17,17 +17,17 @@ pub struct Freed {
     pub objects: BitSet,
     /// How many, and their shallow bytes.
     pub total: Amount,
-    /// By leaf of the timeline, those with most bytes first. What is in several groups counts in each.
+    /// By leaf of the timeline, the largest first. An object in several groups counts in each.
     pub groups: Vec<(NodeId, Amount)>,
-    /// What is in no group: objects that a filter of the grouping leaves out, or groups that the timeline does not have.
+    /// The amount in no group: objects that a filter of the grouping leaves out, or groups that the timeline does not have.
     pub elsewhere: Amount,
 }
 
-/// Objects looked at between two looks at whether somebody wants the work to end.
+/// Objects between two checks for cancellation.
 const CHECKED: usize = 1 << 16;
 
 impl Freed {
-    /// What would be freed at a point in time without what is cut. A walk over the heap, and one over what may go.
+    /// The objects freed by a cut at a point in time. A walk over the heap, and one over the objects that may go.
     ///
     /// # Errors
     /// When the state cannot be loaded again, or the work was cancelled.

@@ -1,8 +1,8 @@
-//! What of a group is reached through the objects of the steps of a chain, where each object has one keeper: added up from below, each
-//! object once, instead of going down again from each step.
+//! The part of a group below each object of a chain, if each object has one keeper. It is added up from below, each object once, instead of
+//! going down again from each step.
 //!
-//! The objects that a chain has passed form a forest, as each has one keeper at most: what is reached through an object is the sum of what is
-//! reached through those of them that it keeps, and itself where it is of the group.
+//! The objects that a chain has passed form a forest, as each has one keeper at most. So the part below an object is the sum of the parts
+//! below the objects it keeps, plus itself if it is of the group.
 
 use super::keeping::KeeperGraph;
 use memory_city_heap::error::Result;
@@ -10,14 +10,14 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, ObjectId};
 use rustc_hash::FxHashMap;
 
-/// Objects looked at between two looks at whether somebody wants the work to end.
+/// Objects between two checks for cancellation.
 const CHECKED: usize = 1 << 16;
 
-/// What is reached through the objects of some steps. 20 bytes an object of the steps above the group.
+/// The parts of the group below the objects of some steps. 20 bytes an object of the steps above the group.
 pub(super) struct Gathered {
-    /// By step, the group left out: its objects, ascending, and what is reached through each.
+    /// By step, without the group: its objects, ascending, and the part below each.
     steps: Vec<(Vec<ObjectId>, Vec<Amount>)>,
-    /// Of objects of the group, and between them, that keep others of it.
+    /// For objects of the group, and between them, that keep others of it.
     group: FxHashMap<ObjectId, Amount>,
 }
 
@@ -25,12 +25,12 @@ pub(super) struct Gathered {
 #[derive(Clone, Copy)]
 enum InsideObject {
     Group(ObjectId),
-    /// Of a step, and its place there.
+    /// An object of a step, and its place there.
     Step(usize, usize),
 }
 
 impl Gathered {
-    /// Of the group alone; what lies between its objects is `inside` as well.
+    /// Starts with the group alone; objects between its objects are `inside` as well.
     ///
     /// # Errors
     /// When cancelled.
@@ -160,7 +160,7 @@ impl Gathered {
         places.next().or_else(|| self.group.contains_key(&o).then_some(InsideObject::Group(o)))
     }
 
-    /// What of the group is reached through an object that is inside.
+    /// The part of the group below an object that is inside.
     pub fn of(&self, keeping: &KeeperGraph<'_>, group: &BitSet, o: ObjectId) -> Amount {
         match self.known(o) {
             Some(InsideObject::Step(step, place)) => self.steps[step].1[place],

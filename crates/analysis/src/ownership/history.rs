@@ -1,11 +1,12 @@
 //! Trees of owners over time, matched by names.
 
-use super::OwnerPlaces;
-use memory_city_heap::{Amount, ObjectId};
+use super::course::{Course, course_at};
+use super::places::OwnerPlaces;
+use memory_city_heap::{Amount, ObjectId, Profile};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What a place held at one point in time.
+/// The content of a place at one point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holding {
     /// See [`super::OwnerNode::own`].
@@ -30,13 +31,13 @@ pub struct PlaceOverTime {
 }
 
 impl PlaceOverTime {
-    /// What is held more at the last time than at the first, in bytes.
+    /// The growth of the retained bytes from the first to the last time.
     pub fn growth(&self) -> i64 {
         let bytes = |holding: Option<&Holding>| holding.map_or(0, |h| h.total.bytes as i64);
         bytes(self.held.last()) - bytes(self.held.first())
     }
 
-    /// Whether it only says who shares what is below.
+    /// True if it only names the sharers of the objects below.
     pub(crate) fn is_shared(&self) -> bool {
         self.name.starts_with("shared ")
     }
@@ -60,9 +61,12 @@ impl PlaceOverTime {
 /// Trees of owners over time.
 #[derive(Clone, Debug, Default)]
 pub struct OwnerHistory {
+    profile: &'static Profile,
     places: Vec<PlaceOverTime>,
     below: FxHashMap<(u32, Arc<str>), u32>,
     times: usize,
+    /// When each time was, where that is known.
+    at: Vec<u64>,
     too_deep: u64,
 }
 
@@ -113,7 +117,7 @@ impl OwnerHistory {
         &self.places
     }
 
-    /// How many times there are.
+    /// The number of times.
     pub fn times(&self) -> usize {
         self.times
     }
@@ -123,9 +127,61 @@ impl OwnerHistory {
         self.too_deep
     }
 
-    /// The same where what is below `shared by ...` is in one place though who shares it changed: what moved there from another such place
-    /// was there before. Otherwise it would seem new.
-    pub fn settled(mut self) -> OwnerHistory {
+    /// The same history, of a runtime with this profile.
+    pub(crate) fn with_profile(self, profile: &'static Profile) -> OwnerHistory {
+        OwnerHistory { profile, ..self }
+    }
+
+    /// What the runtime calls things.
+    pub(crate) fn profile(&self) -> &'static Profile {
+        self.profile
+    }
+
+    /// The same history with the time of each of its points, in any unit.
+    pub fn with_clock(mut self, at: Vec<u64>) -> OwnerHistory {
+        self.at = at;
+        self
+    }
+
+    /// The course of all that a place holds. `later` is the least part of its growth in the second half, as of even growth.
+    pub fn course(&self, place: u32, later: f64) -> Course {
+        let held = self.places.get(place as usize).map_or(&[][..], |place| &place.held);
+        let bytes: Vec<u64> = held.iter().map(|holding| holding.total.bytes).collect();
+        self.course_of(&bytes, later)
+    }
+
+    /// The course of bytes at the times of this history.
+    pub(crate) fn course_of(&self, bytes: &[u64], later: f64) -> Course {
+        course_at(bytes, &self.at, later)
+    }
+
+    /// The bytes of the heap at each time without those of some places.
+    pub(crate) fn bytes_without(&self, places: &[u32]) -> Vec<u64> {
+        let mut bytes: Vec<u64> =
+            self.places.first().map(|heap| heap.held.iter().map(|held| held.total.bytes).collect()).unwrap_or_default();
+        for place in self.outermost(places) {
+            for (bytes, held) in bytes.iter_mut().zip(&self.places[place as usize].held) {
+                *bytes = bytes.saturating_sub(held.total.bytes);
+            }
+        }
+        bytes
+    }
+
+    /// Those of some places that lie below no other of them.
+    pub(crate) fn outermost<'a>(&'a self, places: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
+        let above =
+            |p: u32| std::iter::successors(Some(p), |&p| Some(self.places[p as usize].parent).filter(|&p| p != 0));
+        places.iter().copied().filter(move |&p| !above(p).skip(1).any(|up| places.contains(&up)))
+    }
+
+    /// The same history with each data structure as one place, and with moved objects below `shared by ...` merged into one place. If the
+    /// sharers changed, objects that moved from another such place were there before. Otherwise they would seem new. The same holds for
+    /// objects that an owner keeps alone at one time and with others at the next.
+    pub fn settled(self) -> OwnerHistory {
+        self.matched().with_sharers_settled().with_exchanges_settled()
+    }
+
+    fn with_sharers_settled(mut self) -> OwnerHistory {
         let children = self.children();
         let is_shared = |places: &[PlaceOverTime], p: u32| places[p as usize].is_shared();
         for siblings in &children {
@@ -152,13 +208,18 @@ impl OwnerHistory {
         self
     }
 
-    /// Counts what a place holds, and those below it, at another of the same name below the same place.
-    fn move_place(&mut self, children: &[Vec<u32>], from: u32, to: u32) {
+    /// Moves the objects of a place, and of those below it, to another that lies neither above nor below it.
+    pub(super) fn move_place(&mut self, children: &[Vec<u32>], from: u32, to: u32) {
         let moved: Vec<Holding> = self.places[from as usize].held.clone();
-        // From the places above the one to those above the other.
+        let above = |place: u32| {
+            let up = |&p: &u32| Some(self.places[p as usize].parent).filter(|_| p != 0);
+            std::iter::successors(up(&place), up).collect::<Vec<u32>>()
+        };
+        let above_both: Vec<u32> = above(from).into_iter().filter(|p| above(to).contains(p)).collect();
+        // From the places above the one alone to those above the other.
         for (start, comes) in [(from, false), (to, true)] {
             let mut at = self.places[start as usize].parent;
-            while self.places[at as usize].is_shared() {
+            while !above_both.contains(&at) {
                 for (held, moved) in self.places[at as usize].held.iter_mut().zip(&moved) {
                     match comes {
                         true => held.total += moved.total,

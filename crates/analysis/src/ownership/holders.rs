@@ -1,11 +1,9 @@
-//! Sets of objects by name, what such a set retains, and where its objects are kept.
+//! Sets of objects by name, their retained size, and the places of their objects.
 //!
-//! The set of a type is all its objects, that of a place all objects there and below. What it retains is found for the set,
-//! exactly: neither a sum over its objects nor the total of a place, which leaves out what several places below share with
-//! others.
+//! The set of a type is all its objects, that of a place all objects there and below. The retained size of the set is exact. It is neither
+//! a sum over its objects nor the total of a place, which leaves out objects that several places below share with others.
 
 use super::OwnerTree;
-use super::names::type_name;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{KeepRules, ObjectClosures};
 use memory_city_heap::progress::Progress;
@@ -24,11 +22,11 @@ pub(crate) fn place_text(names: &[impl AsRef<str>]) -> String {
     names.join(" › ")
 }
 
-/// What a name stands for in a heap state.
+/// The objects of a name in a heap state.
 pub(crate) struct NamedObjects {
     /// How many roots reach, and their shallow bytes.
     pub amount: Amount,
-    /// What would be freed if all of them were.
+    /// The amount that would be freed with all of them.
     pub retained: Amount,
     /// The places where most of them are, and how many, the most first.
     pub places: Vec<(String, u64)>,
@@ -54,7 +52,8 @@ pub(crate) fn named_objects(
 ) -> Result<Option<NamedObjects>> {
     let n = heap.object_count();
     let mut set = BitSet::new(n);
-    let of_type: Vec<bool> = heap.types().iter().map(|t| &*t.name == name || type_name(t) == name).collect();
+    let of_type: Vec<bool> =
+        heap.types().iter().map(|t| &*t.name == name || heap.profile().names.stable(&t.name) == name).collect();
     if of_type.contains(&true) {
         for o in heap.objects().filter(|&o| of_type[heap.type_of(o).0 as usize]) {
             set.insert(o.0);
@@ -77,7 +76,7 @@ pub(crate) fn named_objects(
     describe(heap, tree, rules, set, progress).map(Some)
 }
 
-/// What a set of objects retains, and where they are.
+/// The retained amount of a set of objects, and their places.
 ///
 /// # Errors
 /// When cancelled.

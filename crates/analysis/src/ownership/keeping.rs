@@ -1,4 +1,4 @@
-//! Which object keeps which, as a path sees it: all objects that refer, the last step of the shortest path, or the owner.
+//! The keepers of an object on a path: all objects that refer to it, the last step of the shortest path, or the owner.
 
 use memory_city_heap::ownership::{Dominators, KeepGraph, ShortestPaths};
 use memory_city_heap::{HeapState, ObjectId, TypeId};
@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One of several graphs over the objects of a heap state.
 pub(crate) enum KeeperGraph<'a> {
-    /// Whatever refers to an object keeps it; a class is kept by its instances, too.
+    /// All referrers keep an object; a class is kept by its instances, too.
     All(&'a KeepGraph<'a>),
     /// The object before it on a shortest path from a root.
     Shortest(&'a KeepGraph<'a>, &'a ShortestPaths),
@@ -88,8 +88,8 @@ impl<'a> KeeperGraph<'a> {
         }
     }
 
-    /// By type: its class object, where that is one of `classes` and kept by the instances. A class that a root holds, and
-    /// one on a path that does not lead through an instance, needs none.
+    /// By type: its class object, if that is one of `classes` and kept by the instances. A class that a root holds, and one on a path that
+    /// does not lead through an instance, needs none.
     pub fn instances_keep(&self, classes: impl Iterator<Item = ObjectId>) -> FxHashMap<TypeId, ObjectId> {
         let KeeperGraph::All(graph) = self else { return FxHashMap::default() };
         let free: FxHashSet<ObjectId> = classes.filter(|class| graph.roots().binary_search(class).is_err()).collect();
@@ -102,7 +102,7 @@ impl<'a> KeeperGraph<'a> {
     }
 }
 
-/// Which types the class objects of a heap state stand for.
+/// The types of a heap state's class objects.
 pub(crate) struct ClassObjects(FxHashMap<ObjectId, TypeId>);
 
 impl ClassObjects {

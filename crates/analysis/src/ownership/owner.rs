@@ -1,9 +1,9 @@
 //! The owner of every object of a heap state, as a tree of names: the path of dominators from the root, merged by type.
 //!
-//! An object lies below what alone keeps it alive. On top stand classes (with their static fields below), threads (with the
-//! methods whose variables hold something), and other roots. Insides of collections are counted with the collection
-//! (`folding`); an object that nothing owns alone lies below `shared by ...` (`shared`). Objects of one type in one place
-//! are one node, so the tree is small, and its keys are names that other heap states have too.
+//! An object lies below the object that alone keeps it alive. On top stand classes (with their static fields below), threads (with the
+//! methods whose variables hold something), and other roots. Insides of collections are counted with the collection (`folding`); an object
+//! without a single owner lies below `shared by ...` (`shared`). Objects of one type in one place are one node, so the tree is small, and
+//! its keys are names that other heap states have too.
 //!
 //! Costs about as much as the dominator tree, and 8 bytes an object while it is made, 4 afterwards.
 
@@ -24,7 +24,7 @@ pub struct OwnerNode {
     pub name: Arc<str>,
     /// The objects here, insides included.
     pub own: Amount,
-    /// All objects here and below: what freeing these objects together frees at least.
+    /// All objects here and below: the least amount that freeing these objects together frees.
     pub total: Amount,
     /// How many of the objects are no insides of others here: the collections, not their tables and entries.
     pub heads: u64,
@@ -35,7 +35,7 @@ pub struct OwnerNode {
 /// The owners of a heap state.
 pub struct OwnerTree {
     pub(super) places: OwnerPlaces,
-    /// By object: its node; 0 where no root reaches it.
+    /// By object: its node; 0 if unreachable.
     pub(super) of: Vec<u32>,
 }
 

@@ -1,6 +1,7 @@
 //! Trees of owners on random heaps: what must hold of any of them.
 
 use super::OwnerTree;
+use memory_city_formats::JVM;
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
@@ -59,7 +60,7 @@ fn plans() -> impl Strategy<Value = InventedHeap> {
 impl InventedHeap {
     /// The heap with object `i` of the plan as number `number[i]`.
     fn heap(&self, number: &[u32]) -> HeapState {
-        let mut heap = HeapBuilder::new();
+        let mut heap = HeapBuilder::with_profile(&JVM);
         let types: Vec<TypeId> = TYPES
             .iter()
             .map(|(name, kind)| {
@@ -122,7 +123,7 @@ impl InventedHeap {
 /// A method works on a map, and on the table inside, that a static field of another object's class keeps.
 #[test]
 fn what_a_method_works_on_belongs_to_who_keeps_it() {
-    let mut heap = HeapBuilder::new();
+    let mut heap = HeapBuilder::with_profile(&JVM);
     let types = ["java.lang.Class", "java.util.HashMap", "java.util.HashMap$Node[]", "com.acme.Item"].map(|name| {
         let kind = if name.ends_with("[]") { TypeKind::ObjectArray } else { TypeKind::Instance };
         heap.add_type(HeapType { name: name.into(), kind, superclass: None, loader: "app".into() })
@@ -161,12 +162,52 @@ fn what_a_method_works_on_belongs_to_who_keeps_it() {
     assert!(path(RULES, 3).contains("local variable of"), "{}", path(RULES, 3));
 }
 
+/// A script that runs holds the table of its variables, with a list that its method works on. An iterator over a list is no owner of it.
+#[test]
+fn a_script_owns_the_variable_that_its_method_works_on() {
+    let types = [
+        "com.acme.Script",
+        "com.acme.Binding",
+        "java.util.HashMap",
+        "java.util.HashMap$Node[]",
+        "java.util.HashMap$Node",
+        "java.util.ArrayList",
+        "java.util.ArrayList$Itr",
+    ];
+    for (held, below) in
+        [(&[0, 5][..], "com.acme.Script > com.acme.Binding > java.util.HashMap > "), (&[5], ""), (&[5, 6], "")]
+    {
+        let mut heap = HeapBuilder::with_profile(&JVM);
+        let objects = types.map(|name| {
+            let kind = if name.ends_with("[]") { TypeKind::ObjectArray } else { TypeKind::Instance };
+            let of = heap.add_type(HeapType { name: name.into(), kind, superclass: None, loader: "app".into() });
+            heap.add_object(of, 16, None)
+        });
+        for (from, to) in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (6, 5)] {
+            heap.add_reference(objects[from], objects[to]);
+        }
+        for &o in held {
+            let detail = "thread \"main\", com.acme.Script.run() line 7".to_owned();
+            heap.add_root(Root { object: objects[o], kind: RootKind::LocalVariable, detail });
+        }
+        let (heap, progress) = (heap.finish(), Progress::new());
+        let dominators = Dominators::new(&heap, RULES.for_owners(), &progress).expect("not cancelled");
+        let tree = OwnerTree::new(&heap, &dominators, &progress).expect("not cancelled");
+        let path = tree.path(tree.of(objects[5])).iter().map(ToString::to_string).collect::<Vec<_>>().join(" > ");
+        assert_eq!(path, format!("thread main > local variable of com.acme.Script.run() > {below}java.util.ArrayList"));
+    }
+}
+
 const RULES: KeepRules =
     KeepRules { soft: true, weak: false, permanent_classes: false, instances_keep_classes: true, passing_roots: true };
 
 fn owners(heap: &HeapState) -> (Dominators, OwnerTree) {
+    owners_by(heap, RULES)
+}
+
+fn owners_by(heap: &HeapState, rules: KeepRules) -> (Dominators, OwnerTree) {
     let progress = Progress::new();
-    let dominators = Dominators::new(heap, RULES, &progress).expect("not cancelled");
+    let dominators = Dominators::new(heap, rules, &progress).expect("not cancelled");
     let tree = OwnerTree::new(heap, &dominators, &progress).expect("not cancelled");
     (dominators, tree)
 }
@@ -229,13 +270,15 @@ proptest! {
     #[test]
     fn the_order_of_objects_changes_nothing(plan in plans()) {
         let (heap, other) = (plan.heap(&plan.as_it_is()), plan.heap(&plan.shuffled()));
-        prop_assert_eq!(places(&owners(&heap).1), places(&owners(&other).1));
+        for rules in [RULES, RULES.for_owners()] {
+            prop_assert_eq!(places(&owners_by(&heap, rules).1), places(&owners_by(&other, rules).1));
+        }
     }
 }
 
 /// Objects of a few types by name, with references; the first is held by a static field.
 fn heap_of(types: &[&str], objects: impl Iterator<Item = usize>, edges: impl Iterator<Item = (u32, u32)>) -> HeapState {
-    let mut heap = HeapBuilder::new();
+    let mut heap = HeapBuilder::with_profile(&JVM);
     let ids: Vec<TypeId> = types
         .iter()
         .map(|name| {
@@ -265,6 +308,23 @@ fn a_list_of_a_million_nodes_is_one_place() {
     assert_eq!(owners(&heap).1.nodes().len(), 4);
 }
 
+/// Kinds that hold each other in turn are a chain of a few places, however long it is.
+#[test]
+fn chains_of_two_kinds_are_short() {
+    let of = |types: [&str; 2], length: u32| {
+        owners(&heap_of(&types, (0..length).map(|o| o as usize % 2), (0..length - 1).map(|o| (o, o + 1)))).1
+    };
+    for types in [["clojure.lang.LazySeq", "clojure.lang.Cons"], ["com.acme.A", "com.acme.B"]] {
+        for length in [48, 1000] {
+            let tree = of(types, length);
+            assert!(tree.nodes().len() <= 7 && tree.too_deep() == 0, "{types:?}: {}", tree.nodes().len());
+        }
+    }
+    // A map of lists of maps is none.
+    let map_of_lists = of(["java.util.HashMap", "java.util.ArrayList"], 3);
+    assert_eq!(map_of_lists.nodes().len(), 6);
+}
+
 #[test]
 fn maps_within_maps_are_places_up_to_a_depth_that_is_said() {
     const MAPS: u32 = 100;
@@ -283,7 +343,7 @@ fn maps_within_maps_are_places_up_to_a_depth_that_is_said() {
 fn many_threads_are_one_place_and_what_many_fields_share_is_another() {
     const THREADS: u32 = 50_000;
     const FIELDS: u32 = 10_000;
-    let mut heap = HeapBuilder::new();
+    let mut heap = HeapBuilder::with_profile(&JVM);
     let of =
         |name: &str| HeapType { name: name.into(), kind: TypeKind::Instance, superclass: None, loader: "app".into() };
     let (thread, item) = (heap.add_type(of("java.lang.Thread")), heap.add_type(of("com.acme.Item")));

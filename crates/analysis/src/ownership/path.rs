@@ -1,18 +1,21 @@
-//! How an object hangs on its GC root: the objects between, by fields where the input knows them.
+//! The path from a GC root to one object: the objects between, with fields if the input has them.
 
 use super::filling::{Filled, Filling};
+use super::keys::keys;
 use super::names::{best_root, type_name};
 use super::thread_locals;
 use crate::timeline::History;
+use memory_city_formats::values::HeapValues;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{KeepGraph, KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{BitSet, HeapState, ObjectId, Root};
+use memory_city_heap::{BitSet, HeapState, ObjectId, Profile, Root, RootKind};
+use rustc_hash::FxHashMap;
 
 /// A path from a GC root to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerPath {
-    /// What holds the first object: `thread main, local variable of a.B.run()`.
+    /// The root that holds the first object: `thread main, local variable of a.B.run()`.
     pub root: String,
     /// The objects by type, each with the field of the one before it that refers to it: `sessions`, `[*]`.
     pub steps: Vec<RootedStep>,
@@ -27,11 +30,26 @@ pub struct RootedStep {
     pub field: Option<String>,
     /// The type of this one.
     pub of: String,
+    /// The key by which the object before it, an entry of a table, holds it: `$open_sessions`.
+    pub key: Option<String>,
 }
 
 impl RootedStep {
     fn text(&self) -> String {
-        self.field.iter().map(|field| format!("{field}: ")).chain([self.of.clone()]).collect()
+        let key = self.key.as_ref().map_or_else(String::new, |key| format!(" of {key:?}"));
+        let field = self.field.as_ref().map_or_else(String::new, |field| format!("{field}{key}: "));
+        format!("{field}{}", self.of)
+    }
+
+    /// True for a field that may follow itself: `next` of a node. It has no name where the input knows none.
+    fn is_link(&self) -> bool {
+        self.key.is_none() && self.field.as_ref().is_none_or(|field| !field.starts_with('['))
+    }
+
+    /// `next: a.Node (86 more)`.
+    fn with_more(&self, more: usize) -> String {
+        let text = self.text();
+        if more == 0 { text } else { format!("{text} ({more} more)") }
     }
 }
 
@@ -39,8 +57,8 @@ impl RootedStep {
 const MOST_STEPS: usize = 14;
 
 impl OwnerPath {
-    /// Whether another one, of another time, goes by the same fields: what it leads to is then the same place, if not the same object.
-    /// Elements of arrays and chains of a table are anywhere.
+    /// True if another path, of another time, has the same fields: it then leads to the same place, if not to the same object. Elements of
+    /// arrays and chains of a table may be anywhere.
     pub fn is_like(&self, other: &OwnerPath) -> bool {
         fn fields(path: &OwnerPath) -> impl Iterator<Item = &str> {
             let fields = path.steps.iter().filter_map(|step| step.field.as_deref());
@@ -49,16 +67,49 @@ impl OwnerPath {
         fields(self).eq(fields(other))
     }
 
+    /// The same without the last key on it.
+    pub fn without_last_key(mut self) -> OwnerPath {
+        let last = self.steps.iter_mut().rev().find(|step| step.key.is_some());
+        last.into_iter().for_each(|step| step.key = None);
+        self
+    }
+
+    /// The part that leads to a place with a type, and to its elements of another, if given: fields of these are no names of the place. Ends
+    /// before the first element, or with it, if `with_element`.
+    pub fn up_to(mut self, place: &str, element: Option<&str>, with_element: bool) -> OwnerPath {
+        let find = |of: &str, from: usize| self.steps[from..].iter().position(|step| step.of == of).map(|at| from + at);
+        let end = match element {
+            None => self.steps.iter().rposition(|step| step.of == place).map(|at| at + 1),
+            Some(of) => find(place, 0).and_then(|at| find(of, at + 1)).map(|at| at + usize::from(with_element)),
+        };
+        self.steps.truncate(end.unwrap_or(self.steps.len()));
+        self
+    }
+
+    /// The steps, each with the number of equal ones that follow it: those of a chain are one. Elements of arrays are never a chain.
+    fn folded(&self) -> Vec<(&RootedStep, usize)> {
+        let mut folded: Vec<(&RootedStep, usize)> = Vec::new();
+        for step in &self.steps {
+            match folded.last_mut().filter(|(last, _)| *last == step && step.is_link()) {
+                Some((_, more)) => *more += 1,
+                None => folded.push((step, 0)),
+            }
+        }
+        folded
+    }
+
     /// For people, in one line.
     pub fn text(&self) -> String {
         let mut text = self.root.clone();
-        let (head, tail) = match self.steps.len() > MOST_STEPS {
-            true => (MOST_STEPS / 2, self.steps.len() - MOST_STEPS / 2),
-            false => (self.steps.len(), self.steps.len()),
+        let steps = self.folded();
+        let (head, tail) = match steps.len() > MOST_STEPS {
+            true => (MOST_STEPS / 2, steps.len() - MOST_STEPS / 2),
+            false => (steps.len(), steps.len()),
         };
-        for (i, step) in self.steps.iter().enumerate() {
+        for (i, &(step, more)) in steps.iter().enumerate() {
             if i == head && tail > head {
-                text.push_str(&format!(" → ({} more)", tail - head));
+                let left_out = steps[head..tail].iter().map(|(_, more)| 1 + more).sum::<usize>();
+                text.push_str(&format!(" → ({left_out} more)"));
             }
             if i >= head && i < tail {
                 continue;
@@ -66,9 +117,27 @@ impl OwnerPath {
             if !text.is_empty() {
                 text.push_str(" → ");
             }
-            text.push_str(&step.text());
+            text.push_str(&step.with_more(more));
         }
         text
+    }
+
+    /// For people, a line for the root and one for each step that a program's author knows: insides of collections stand behind it.
+    pub fn short_lines(&self, profile: &Profile) -> Vec<String> {
+        let mut lines: Vec<String> = Some(self.root.clone()).filter(|root| !root.is_empty()).into_iter().collect();
+        let steps = self.folded();
+        for (i, &(step, more)) in steps.iter().enumerate() {
+            let is_inside = i > 0
+                && (step.field.as_deref().is_none_or(|field| field.starts_with('['))
+                    || profile.collections.covers(&steps[i - 1].0.of));
+            let arrow = if lines.is_empty() { "" } else { "→ " };
+            let step = step.with_more(more);
+            match lines.last_mut().filter(|_| is_inside) {
+                Some(line) => *line = format!("{line} → {step}"),
+                None => lines.push(format!("{arrow}{step}")),
+            }
+        }
+        lines
     }
 
     /// For people, a line for the root and one for each step: none is left out.
@@ -98,8 +167,14 @@ pub fn owner_paths(
         ways.iter().flatten().flat_map(|way| way.windows(2).map(|pair| (pair[0], pair[1]))).collect();
     let fields = heaps.fields(time, &pairs, progress)?;
     let mut fields = fields.into_iter();
-    let filling = Filling::new(&heap);
-    Ok(ways.into_iter().map(|way| way.map(|way| path(&heap, &filling, &way, &mut fields))).collect())
+    let values = heaps.values(time, progress)?;
+    let keys = match &values {
+        Some(values) => keys(values, &pairs, progress)?,
+        None => FxHashMap::default(),
+    };
+    let filled = filled_on(&heap, values.as_ref(), &ways, progress)?;
+    let paths = ways.into_iter().zip(filled);
+    Ok(paths.map(|(way, filled)| Some(path(&heap, &way?, filled, &mut fields, &keys))).collect())
 }
 
 /// The last collection on a shortest path to each of some objects at a point in time.
@@ -117,9 +192,20 @@ pub(crate) fn filled(
         return Ok(vec![None; objects.len()]);
     }
     let heap = heaps.heap(time, progress)?;
-    let filling = Filling::new(&heap);
     let ways = ways(&heap, rules, objects, progress)?;
-    Ok(ways.into_iter().map(|way| filling.last_on(&way?)).collect())
+    filled_on(&heap, heaps.values(time, progress)?.as_ref(), &ways, progress)
+}
+
+/// The last collection on each of some ways.
+fn filled_on(
+    heap: &HeapState,
+    values: Option<&HeapValues>,
+    ways: &[Option<Vec<ObjectId>>],
+    progress: &Progress,
+) -> Result<Vec<Option<Filled>>> {
+    let filling = Filling::new(heap);
+    let found = ways.iter().map(|way| filling.last_on(way.as_ref()?)).collect();
+    filling.with_own_sizes(values, found, progress)
 }
 
 /// The objects of a shortest path to each of some objects that roots reach.
@@ -145,17 +231,19 @@ fn ways(
 
 /// The root itself, with the name of its thread and the line.
 fn root_text(root: &Root) -> String {
-    match root.detail.is_empty() {
-        true => root.kind.title().to_owned(),
-        false => format!("{} ({})", root.detail, root.kind.title().to_lowercase()),
+    match root.kind {
+        RootKind::Own { .. } => root.text(),
+        kind if root.detail.is_empty() => kind.title().to_owned(),
+        kind => format!("{} ({})", root.detail, kind.title().to_lowercase()),
     }
 }
 
 fn path(
     heap: &HeapState,
-    filling: &Filling<'_>,
     way: &[ObjectId],
+    filled: Option<Filled>,
     fields: &mut impl Iterator<Item = Option<String>>,
+    keys: &FxHashMap<(ObjectId, ObjectId), String>,
 ) -> OwnerPath {
     let root = match way.first() {
         // A class says where it is by itself.
@@ -166,31 +254,32 @@ fn path(
     let class = |o: ObjectId| {
         let mirrors = (0..heap.types().len() as u32).map(memory_city_heap::TypeId);
         let of = mirrors.into_iter().find(|&t| heap.mirror_of(t) == Some(o))?;
-        Some(format!("class {}", type_name(&heap.types()[of.0 as usize])))
+        Some(format!("class {}", type_name(heap, of)))
     };
     let steps = way
         .iter()
         .enumerate()
         .map(|(i, &o)| {
             let own = || {
-                let name = type_name(&heap.types()[heap.type_of(o).0 as usize]);
+                let name = type_name(heap, heap.type_of(o));
                 thread_locals::common(heap, &[o]).map_or_else(|| name.to_owned(), |local| format!("{name} ({local})"))
             };
             let of = match heap.is_class_object(o) {
                 true => class(o).unwrap_or_else(own),
                 false => own(),
             };
-            RootedStep { field: if i == 0 { None } else { fields.next().flatten() }, of }
+            let key = i.checked_sub(1).and_then(|above| keys.get(&(way[above], o)).cloned());
+            RootedStep { field: if i == 0 { None } else { fields.next().flatten() }, of, key }
         })
         .collect();
-    OwnerPath { root, steps, filled: filling.last_on(way) }
+    OwnerPath { root, steps, filled }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What grew may be another object than at first; how large that was is told where it hung at the same fields, and nowhere else.
+    /// The grown object may be another one than at first. Its former size is reported only for the same fields.
     #[test]
     fn a_path_is_like_another_by_its_fields() {
         let path = |root: &str, steps: &[(&str, &str)]| OwnerPath {
@@ -200,6 +289,7 @@ mod tests {
                 .map(|&(field, of)| RootedStep {
                     field: (!field.is_empty()).then(|| field.to_owned()),
                     of: of.to_owned(),
+                    key: None,
                 })
                 .collect(),
             filled: None,
@@ -240,9 +330,45 @@ mod tests {
         }
     }
 
+    /// Fields of an element are no names of the place that has it.
+    #[test]
+    fn the_part_of_a_path_up_to_a_place_or_its_elements() {
+        let types = ["class Net", "Timer", "Bucket[]", "Bucket", "Timeout", "Timeout", "Task", "Bucket"];
+        let step = |of: &&str| RootedStep { field: None, of: (*of).to_owned(), key: None };
+        let path = OwnerPath { root: String::new(), steps: types.iter().map(step).collect(), filled: None };
+        for (place, element, with_element, steps) in [
+            ("Bucket", Some("Timeout"), false, 4),
+            ("Bucket", Some("Timeout"), true, 5),
+            ("Timeout", None, true, 6),
+            ("Bucket", Some("Other"), true, 8),
+            ("Other", Some("Timeout"), true, 8),
+            ("Other", None, true, 8),
+        ] {
+            assert_eq!(path.clone().up_to(place, element, with_element).steps.len(), steps, "{place} {element:?}");
+        }
+    }
+
+    #[test]
+    fn a_chain_is_one_step() {
+        let step = |field: &str, of: &str| RootedStep { field: Some(field.into()), of: of.into(), key: None };
+        let mut steps = vec![step("queue", "a.Queue"), step("head", "a.Node")];
+        steps.extend((0..50).map(|_| step("next", "a.Node")));
+        steps.extend([step("value", "a.Order[]"), step("[*]", "a.Order"), step("[*]", "a.Order")]);
+        let path = OwnerPath { root: "thread main".into(), steps, filled: None };
+        let chain = "next: a.Node (49 more) → value: a.Order[] → [*]: a.Order → [*]: a.Order";
+        assert_eq!(path.text(), format!("thread main → queue: a.Queue → head: a.Node → {chain}"));
+        let lines = path.short_lines(&Profile::PLAIN);
+        assert!(lines.contains(&"→ next: a.Node (49 more)".to_owned()), "{lines:?}");
+        assert_eq!(path.lines().len(), 56, "here none is left out");
+        let unnamed = |of: &str| RootedStep { field: None, of: of.into(), key: None };
+        let steps = ["a.Queue", "a.Node", "a.Node", "a.Node", "a.Order"].map(unnamed).to_vec();
+        let path = OwnerPath { root: "thread main".into(), steps, filled: None };
+        assert_eq!(path.text(), "thread main → a.Queue → a.Node (2 more) → a.Order");
+    }
+
     #[test]
     fn long_paths_are_shortened_in_the_middle() {
-        let step = |n: usize| RootedStep { field: Some(format!("f{n}")), of: format!("T{n}") };
+        let step = |n: usize| RootedStep { field: Some(format!("f{n}")), of: format!("T{n}"), key: None };
         let path = OwnerPath { root: "thread main".into(), steps: (0..20).map(step).collect(), filled: None };
         let text = path.text();
         assert!(text.starts_with("thread main → f0: T0 → ") && text.ends_with(" → f19: T19"), "{text}");

@@ -1,19 +1,19 @@
-//! Paths from GC roots to a group of objects, merged: a tree that begins at the group and goes up, against the references.
+//! Merged paths from GC roots to a group of objects: a tree that begins at the group and goes up, against the references.
 //!
-//! It grows from the group up, not from the roots down, because every step is measured by the group: how many of its
-//! objects are reached through the step. Downwards, the same objects would be split among roots before it is known which of
-//! them matter; upwards, ways that lead to few of the group's objects are cut where they leave the common way. What stands
-//! beside each other at one step overlaps: objects may be kept by several.
+//! It grows from the group up, not from the roots down, because every step is measured by the group: how many of its objects are reached
+//! through the step. Downwards, the same objects would be split among roots before it is known which of them matter. Upwards, paths that
+//! lead to few of the group's objects are cut where they leave the common path. Siblings of one step overlap: objects may be kept by
+//! several.
 //!
-//! A *step* is a set of objects of one type that hold objects of the step below by one field. Class objects are a step each:
-//! they stand for classes. In one step an object counts once. A type that is on the way already (nodes of a list, maps in
-//! maps) is no new step: its objects belong to the recursion of the step from which it was reached, and are counted there.
-//! So the depth is bounded by the number of types, whatever the data, and nothing recurses.
+//! A *step* is a set of objects of one type that hold objects of the step below by one field. Class objects are a step each: they stand for
+//! classes. In one step an object counts once. A type that is on the path already (nodes of a list, maps in maps) is no new step. Its
+//! objects belong to the recursion of the step from which it was reached, and are counted there. So the depth is bounded by the number of
+//! types, whatever the data, and nothing recurses.
 
 use super::anchors::Anchors;
 use super::fields::{FieldNames, KnownFields, Pair};
 use super::keeping::{ClassObjects, KeeperGraph};
-use super::kept_by_each::KeptByEach;
+use super::member_weights::MemberWeights;
 use super::paths_expand::Expander;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -23,29 +23,29 @@ use std::collections::BinaryHeap;
 /// How far paths are followed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathLimits {
-    /// Percent of the group's objects, or of what these keep, that must be reached through a step so that it is one.
+    /// Least share of the group's objects, or of the bytes these keep, for a step, percent.
     pub share: u64,
     /// Steps at most; those through which most of the group is reached come first.
     pub steps: usize,
     /// Only the strongest step is followed at each fork: a chain.
     pub only_strongest: bool,
-    /// Objects of one type are told apart by the field by which they hold the step below.
+    /// If true, objects of one type are separated by the field that holds the step below.
     pub by_field: bool,
 }
 
-/// How much what is reached counts where one way is stronger than another. Shares are of objects in any case.
+/// The weight of reached objects, to compare paths. Shares are of objects in any case.
 #[derive(Clone, Copy)]
 pub(crate) enum Weighing<'a> {
     /// Each object as much as another.
     Objects,
     /// By their own bytes.
     Bytes,
-    /// By objects, or where that is a larger share by what they keep alive, which counts for shares as well: of a thousand
-    /// sessions the one that keeps half of the heap has a way of its own.
-    Kept(&'a KeptByEach<'a>),
+    /// By objects, or by the bytes they keep alive if that share is larger. Of a thousand sessions, the one that keeps half of the heap has
+    /// a path of its own.
+    Kept(&'a MemberWeights<'a>),
 }
 
-/// What the objects of a step have in common.
+/// The common property of the objects of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum StepOf {
     /// The group: where paths begin.
@@ -59,17 +59,17 @@ pub(crate) enum StepOf {
 /// A root that holds objects of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootStep {
-    /// What kind of root it is.
+    /// The kind of the root.
     pub kind: RootKind,
     /// Kind and place, for people.
     pub text: String,
-    /// Of a local variable the method and the line, where they are known.
+    /// For a local variable the method and the line, if known.
     pub place: Option<String>,
     /// Objects of the step that it holds.
     pub held: u64,
-    /// What is reached of the group from there, on the way down from this step.
+    /// The part of the group that is reached from there, on the way down from this step.
     pub reached: Amount,
-    /// Bytes that what is reached keeps alive.
+    /// Bytes that the reached objects keep alive.
     pub keeps: u64,
 }
 
@@ -98,12 +98,12 @@ pub(crate) struct MergedStep {
     pub references: Vec<Pair>,
     /// How many there are; several from one object to another count once.
     pub reference_count: u64,
-    /// Objects of types that are on the way already, through which the way goes on upwards; and, where each object has one keeper, those
-    /// between objects that are on the way.
+    /// Objects of types that are on the path already, through which the path goes on upwards; and, if each object has one keeper, those
+    /// between objects that are on the path.
     pub again: Vec<ObjectId>,
-    /// What of the group is reached through it.
+    /// The part of the group that is reached through it.
     pub reached: Amount,
-    /// Bytes that what is reached keeps alive; 0 where nobody asked for it.
+    /// Bytes that these objects keep alive; 0 if not requested.
     pub keeps: u64,
     /// Roots that hold its objects, or those of the recursion; those that reach most first.
     pub roots: Vec<RootStep>,
@@ -118,15 +118,15 @@ pub(crate) struct MergedStep {
 pub(crate) struct Paths {
     /// The group first; each step after the one that it holds.
     pub steps: Vec<MergedStep>,
-    /// By which fields.
+    /// The fields of the references.
     pub fields: KnownFields,
 }
 
-/// What of the group is reached.
+/// The reached part of the group.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reached {
     pub amount: Amount,
-    /// Bytes that it keeps alive; 0 where nobody asked for it.
+    /// Bytes that it keeps alive; 0 if not requested.
     pub keeps: u64,
 }
 
@@ -141,27 +141,27 @@ pub(super) struct Candidate {
     pub reached: Reached,
 }
 
-/// What is above a step.
+/// The steps above a step.
 pub(super) struct Expansion {
     /// Objects of types that are on the way already, and those between objects that are; ascending.
     pub again: Vec<ObjectId>,
-    /// Those through which most of the group is reached first.
+    /// Candidates, the largest part of the group first.
     pub candidates: Vec<Candidate>,
     pub roots: Vec<RootStep>,
     pub more_roots: u64,
-    /// What all roots together reach.
+    /// The part that all roots together reach.
     pub by_roots: Reached,
 }
 
-/// References of a step up to which all of them are kept: it can be told apart by field.
+/// Most references of a step that are kept: up to here fields can separate it.
 pub(super) const MOST_REFERENCES: usize = 20_000;
-/// Of more than that, so many.
+/// Size of the sample, for more references than that.
 const SAMPLED_REFERENCES: usize = 1_000;
 
 /// Looks up the way from a group to the roots.
 ///
-/// Time: for each step a walk over what lies between it and the group; a second round where names of fields tell the
-/// references of a step apart. Memory: 9 bytes an object of the heap while it works, 4 an object of a step.
+/// Time: for each step a walk over the objects between it and the group, and a second round if fields separate the references of a step.
+/// Memory: 9 bytes an object of the heap while it works, 4 an object of a step.
 ///
 /// # Errors
 /// When cancelled, or names cannot be asked for.
@@ -285,8 +285,8 @@ fn sampled(references: Vec<Pair>) -> Vec<Pair> {
     }
 }
 
-/// At most `wanted` places below `n`, all over it and ascending; not at regular distances, because what lies there may
-/// repeat itself (two references of each object).
+/// At most `wanted` places below `n`, all over it and ascending; not at regular distances, because the objects may have a period (two
+/// references of each object).
 pub(super) fn spread(n: usize, wanted: usize) -> impl Iterator<Item = usize> {
     let count = wanted.min(n);
     (0..count).map(move |k| {

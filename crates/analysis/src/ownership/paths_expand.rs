@@ -1,7 +1,7 @@
-//! What holds the objects of one step, by type and field, and how much of the group is reached through each.
+//! The holders of the objects of one step, by type and field, with the part of the group reached through each.
 
 use super::anchors::Anchors;
-use super::between::WaysBack;
+use super::between::ReturningPaths;
 use super::fields::{KnownFields, Pair};
 use super::gathered::Gathered;
 use super::keeping::{ClassObjects, KeeperGraph};
@@ -15,8 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-/// Where the ways down from some objects of a step (or of its recursion) begin: where its references lead, if all of them
-/// are there: an object may hold others of the step below by another field, which is another step.
+/// The objects at which the paths down from some objects of a step (or of its recursion) begin: the targets of its references, if all of
+/// them are known. An object may hold others of the step below by another field, which is another step.
 fn way_down(step: &MergedStep, held: &[ObjectId]) -> Vec<ObjectId> {
     if step.reference_count == 0 || step.references.len() as u64 != step.reference_count {
         return held.to_vec();
@@ -27,37 +27,37 @@ fn way_down(step: &MergedStep, held: &[ObjectId]) -> Vec<ObjectId> {
     targets.chain(again).collect()
 }
 
-/// Roots of one step that are told apart.
+/// Most roots of one step that are kept apart.
 const MOST_ROOTS: usize = 61;
 /// Ways that are followed down at once: a bit each. The highest says that an object waits.
 const AT_ONCE: usize = 63;
 const WAITS: u64 = 1 << 63;
-/// Objects looked at between two looks at whether somebody wants the work to end.
+/// Objects between two checks for cancellation.
 const CHECKED: usize = 1 << 16;
 
-/// Looks for what is above steps, one after the other.
+/// Finds the steps above steps, one after the other.
 pub(super) struct Expander<'a> {
     keeping: &'a KeeperGraph<'a>,
     class_objects: &'a ClassObjects,
     anchors: &'a Anchors<'a>,
     group: &'a BitSet,
-    /// What is known of fields, where candidates are told apart by them.
+    /// The known fields, if candidates are separated by them.
     fields: Option<&'a KnownFields>,
-    /// How much what is reached counts.
+    /// The weight of reached objects.
     weighing: Weighing<'a>,
     /// How many objects the group has.
     group_objects: u64,
-    /// By object: the ways that lead to it. All 0 between two uses.
+    /// By object: the paths that lead to it. All 0 between two uses.
     ways: Vec<u64>,
-    /// Of a chain in which each object has one keeper: what is reached through the objects of its steps.
+    /// For a chain in which each object has one keeper: the part of the group below the objects of its steps.
     gathered: Option<Gathered>,
     /// Whether that is all that is asked for.
     is_chain: bool,
-    /// Where each object has one keeper: how far ways up have been looked at that may come back.
-    ways_back: WaysBack,
+    /// The state of the search for paths that return, if each object has one keeper.
+    ways_back: ReturningPaths,
 }
 
-/// What sets a candidate apart: what its objects are, and by which field they refer where all references are known.
+/// The identity of a candidate: the kind of its objects, and the field by which they refer if all references are known.
 type CandidateKey = (StepOf, Option<u32>);
 
 impl<'a> Expander<'a> {
@@ -79,16 +79,16 @@ impl<'a> Expander<'a> {
             ways: Vec::new(),
             gathered: None,
             is_chain: false,
-            ways_back: WaysBack::default(),
+            ways_back: ReturningPaths::default(),
         }
     }
 
-    /// Candidates are told apart by these, where they are known.
+    /// Separates candidates by these fields, where they are known.
     pub fn by_fields(self, fields: Option<&'a KnownFields>) -> Expander<'a> {
         Expander { fields, ..self }
     }
 
-    /// What is reached counts by this.
+    /// Sets the weight of reached objects.
     pub fn weighing(self, weighing: Weighing<'a>) -> Expander<'a> {
         Expander { weighing, ..self }
     }
@@ -119,7 +119,7 @@ impl<'a> Expander<'a> {
         }
     }
 
-    /// What is above a step.
+    /// The steps above a step.
     ///
     /// # Errors
     /// When cancelled.
@@ -215,7 +215,7 @@ impl<'a> Expander<'a> {
         Ok(Expansion { again, candidates, roots, more_roots, by_roots })
     }
 
-    /// What lies between two objects that are inside, where each object has one keeper; ascending, and inside by now.
+    /// The objects between two that are inside, if each object has one keeper; ascending, and inside afterwards.
     fn between(
         &mut self,
         steps: &[MergedStep],
@@ -231,11 +231,11 @@ impl<'a> Expander<'a> {
             let new = [&steps[at].objects[..], &steps[steps[at].below].again].concat();
             return self.ways_back.go_on(self.keeping, &new, inside, progress);
         }
-        self.ways_back = WaysBack::new(self.keeping.heap().object_count());
+        self.ways_back = ReturningPaths::new(self.keeping.heap().object_count());
         self.ways_back.begin(self.keeping, inside, progress)
     }
 
-    /// Adds up what is reached through the objects of the next step of a chain.
+    /// Adds up the part of the group below the objects of the next step of a chain.
     fn gather(
         &mut self,
         at: usize,
@@ -256,8 +256,8 @@ impl<'a> Expander<'a> {
         Ok(())
     }
 
-    /// The references that hold the objects of a step, by what the holders are. Holders of types that are on the way join
-    /// `again` and `inside`, and are looked at like the objects of the step.
+    /// The references that hold the objects of a step, by kind of holder. Holders of types that are on the path join `again` and `inside`,
+    /// and their own holders are found like those of the step.
     fn holders(
         &self,
         step: &MergedStep,
@@ -307,7 +307,7 @@ impl<'a> Expander<'a> {
         Ok(found)
     }
 
-    /// Candidates by what the holders are, and by field where those of all references are known.
+    /// Candidates by kind of holder, and by field if the fields of all references are known.
     fn told_apart(&self, found: FxHashMap<StepOf, Vec<Pair>>) -> Vec<Candidate> {
         let mut candidates = Vec::new();
         for (of, mut references) in found {
@@ -336,7 +336,7 @@ impl<'a> Expander<'a> {
         candidates
     }
 
-    /// The roots that end paths at some objects, by text, with those objects; and how many are not told apart.
+    /// The roots that end paths at some objects, by text, with those objects; and how many are not kept apart.
     fn roots(&self, objects: impl Iterator<Item = ObjectId>) -> (Vec<(RootStep, Vec<ObjectId>)>, u64) {
         // Texts of dumps: hashed with a random seed.
         let mut found: AHashMap<String, (RootKind, Vec<ObjectId>)> = AHashMap::default();
@@ -370,7 +370,7 @@ impl<'a> Expander<'a> {
         (roots, more)
     }
 
-    /// What of the group is reached from each of some sets of objects, over what is inside. At most [`AT_ONCE`] sets.
+    /// The part of the group reached from each of some sets of objects, over objects inside. At most [`AT_ONCE`] sets.
     pub(super) fn reached(
         &mut self,
         starts: &[Vec<ObjectId>],

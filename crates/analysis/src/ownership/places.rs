@@ -1,7 +1,6 @@
-//! The places of a tree of owners without the objects: what is compared over time, and kept for the next time that a dump is
-//! opened.
+//! The places of a tree of owners without the objects, for comparisons over time and for the cache of a dump.
 
-use super::OwnerNode;
+use super::owner::OwnerNode;
 use memory_city_heap::{Amount, ObjectId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -55,7 +54,7 @@ struct StoredPlace {
 }
 
 impl StoredPlaces {
-    /// What is to be written.
+    /// The form to write.
     pub(crate) fn of(places: &OwnerPlaces) -> StoredPlaces {
         let (mut names, mut numbers) = (Vec::new(), FxHashMap::default());
         let mut number = |name: &Arc<str>| {
@@ -75,7 +74,7 @@ impl StoredPlaces {
         StoredPlaces { nodes, names, too_deep: places.too_deep }
     }
 
-    /// The places; `None` when what was written is no tree.
+    /// The places; `None` if the data is no tree.
     pub(crate) fn places(&self) -> Option<OwnerPlaces> {
         let names: Vec<Arc<str>> = self.names.iter().map(|name| name.as_str().into()).collect();
         let mut nodes = Vec::with_capacity(self.nodes.len());
@@ -131,7 +130,7 @@ mod tests {
             prop_assert_eq!(format!("{places:?}"), format!("{read:?}"));
         }
 
-        /// What is in the cache may have been written by anybody.
+        /// The cache may have been written by anybody.
         #[test]
         fn what_is_no_tree_is_refused(
             nodes in prop::collection::vec((0..6u32, 0..6u32, any::<u64>()), 0..6),

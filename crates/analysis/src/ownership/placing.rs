@@ -1,4 +1,4 @@
-//! The tree of owners under construction: each object finds its place below the owner that dominates it.
+//! Construction of the tree of owners: each object finds its place below the owner that dominates it.
 
 use super::folding::Folding;
 use super::names::{best_root, class_name, root_names, static_field, static_name, type_name};
@@ -13,7 +13,7 @@ use memory_city_heap::{Amount, BitSet, HeapState, ObjectId, TypeId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Objects looked at between two looks at whether somebody wants the work to end.
+/// Objects between two checks for cancellation.
 const CHECKED: usize = 1 << 18;
 
 /// As [`OwnerTree::new`].
@@ -37,7 +37,7 @@ pub(super) struct Builder<'a> {
     dominators: &'a Dominators,
     folding: Folding<'a>,
     pub(super) nodes: Vec<OwnerNode>,
-    /// By node: how deep it lies, and the type whose insides are counted there (a type of the heap, or none).
+    /// By node: its depth, and the type whose insides are counted there (a type of the heap, or none).
     pub(super) depth: Vec<u32>,
     container: Vec<Option<TypeId>>,
     /// From a node and a name to the node below.
@@ -46,17 +46,17 @@ pub(super) struct Builder<'a> {
     name_of: Vec<Arc<str>>,
     /// By type: the number of its name.
     name_of_type: Vec<u32>,
-    /// By number of a name: the type that is called so. A place has the same insides whoever names it first.
+    /// By number of a name: the type with this name. A place has the same insides whichever type names it first.
     type_of_name: FxHashMap<u32, TypeId>,
     /// By object: its node.
     pub(super) of: Vec<u32>,
     /// The objects that are no insides of others at their node.
     heads: BitSet,
-    /// From a node, the type of an object there and that of one it owns to where that one goes, and whether as a head.
+    /// From a node, the type of an object there and that of one it owns, to the place of the owned one, and whether it is a head.
     learnt: FxHashMap<(u32, TypeId, TypeId), (u32, bool)>,
-    /// From the node of an owner and those who share what it owns to the node of that.
+    /// From the node of an owner and the sharers of an object to the node of that object.
     named: FxHashMap<(u32, (shared::Sharers, u32)), u32>,
-    /// The type of what holds values of thread locals, and from the node of a table and a variable to its place.
+    /// The type of entries with values of thread locals; and from the node of a table and a variable to its place.
     entries: Option<TypeId>,
     thread_locals: FxHashMap<(u32, Option<ObjectId>), u32>,
     pub(super) shared: SharedOwners,
@@ -110,7 +110,8 @@ impl<'a> Builder<'a> {
         };
         let mirrors = (0..heap.types().len() as u32).map(TypeId);
         builder.class_of = mirrors.filter_map(|t| Some((heap.mirror_of(t)?, t))).collect();
-        builder.name_of_type = heap.types().iter().map(|t| builder.name(type_name(t))).collect();
+        builder.name_of_type =
+            (0..heap.types().len() as u32).map(|t| builder.name(type_name(heap, TypeId(t)))).collect();
         for (&name, t) in builder.name_of_type.iter().zip(0..) {
             builder.type_of_name.entry(name).or_insert(TypeId(t));
         }
@@ -155,8 +156,8 @@ impl<'a> Builder<'a> {
         self.child(parent, name)
     }
 
-    /// Places all objects that roots reach, owners before what they own; with `known`, only those again that are shared or
-    /// lie below shared ones.
+    /// Places all reachable objects, owners before the objects they own; with `known`, only those again that are shared or lie below shared
+    /// ones.
     fn place(&mut self, known: Option<&shared::Keepers>, progress: &Progress) -> Result<()> {
         for (i, (o, owner)) in self.dominators.top_down_with_owners().enumerate() {
             if i.is_multiple_of(CHECKED) {
@@ -188,10 +189,11 @@ impl<'a> Builder<'a> {
         (recursion.unwrap_or_else(|| self.child(parent, name)), true)
     }
 
-    /// A tree of the program's own nodes nests in itself: it is one place. Collections of collections are not.
+    /// A tree of the program's own nodes nests in itself: it is one place. Collections of collections are not, unless two kinds alternate,
+    /// and neither are objects of dynamic languages, which all have one type.
     fn same_type_above(&self, parent: u32, of: TypeId) -> Option<u32> {
-        if self.folding.is_collection(of) {
-            return None;
+        if self.folding.is_collection(of) || self.folding.is_of_language(of) {
+            return self.alternating_above(parent, of);
         }
         let name = self.name_of_type[of.0 as usize];
         let mut at = parent;
@@ -204,12 +206,24 @@ impl<'a> Builder<'a> {
         None
     }
 
+    /// The place two levels up where two kinds of collections have alternated twice already: a lazy sequence of cells. A map of lists of maps
+    /// is no such chain.
+    fn alternating_above(&self, parent: u32, of: TypeId) -> Option<u32> {
+        let name = |place: u32| self.container[place as usize].map(|of| self.name_of_type[of.0 as usize]);
+        let up = |place: u32| self.nodes[place as usize].parent;
+        let own = Some(self.name_of_type[of.0 as usize]);
+        let [a, b] = [parent, up(parent)];
+        let [c, d] = [up(b), up(up(b))];
+        let alternates = name(b) == own && name(d) == own && name(a).is_some() && name(a) == name(c) && name(a) != own;
+        alternates.then_some(b)
+    }
+
     fn spot(&mut self, o: ObjectId, owner: Option<ObjectId>, known: Option<&shared::Keepers>) -> OwnerSpot {
         if let (Some(d), None) = (owner, known) {
             self.shared.inherit(o, d);
         }
         if let Some(t) = self.class(o) {
-            let name = class_name(type_name(&self.heap.types()[t.0 as usize]));
+            let name = class_name(type_name(self.heap, t));
             // Most are held by the VM, or alone by their loader; the others like any object.
             let parent = match owner {
                 None if self.graph.roots().binary_search(&o).is_err() => match self.shared_spot(o, 0, known) {
@@ -225,7 +239,7 @@ impl<'a> Builder<'a> {
         let Some(d) = owner else {
             return match best_root(self.heap, o, |kind| self.graph.counts(o, kind)) {
                 Some(root) => {
-                    let names = root_names(root);
+                    let names = root_names(self.heap, root);
                     let node = names.iter().fold(0, |node, name| self.child_named(node, name));
                     // A thread is its own place; what a variable holds lies below the variable.
                     match root.kind == memory_city_heap::RootKind::Thread {
@@ -248,7 +262,7 @@ impl<'a> Builder<'a> {
             return self.shared_spot(o, node, known);
         }
         if let Some(t) = self.class(d) {
-            let class = type_name(&self.heap.types()[t.0 as usize]);
+            let class = type_name(self.heap, t);
             return OwnerSpot::Below(match static_field(self.heap, class, o) {
                 Some(field) => self.child_named(node, &static_name(field)),
                 None => node,
@@ -270,7 +284,7 @@ impl<'a> Builder<'a> {
         OwnerSpot::Known(place.0, place.1)
     }
 
-    /// The place of what a thread keeps in one of its variables, below that of its table.
+    /// The place of the value that a thread keeps in one of its variables, below that of its table.
     fn thread_local(&mut self, node: u32, entry: ObjectId) -> u32 {
         let variable = thread_locals::variable(self.heap, entry);
         if let Some(&place) = self.thread_locals.get(&(node, variable)) {
@@ -329,7 +343,7 @@ impl<'a> Builder<'a> {
             && self.same_type_above(node, of).is_none()
     }
 
-    /// Adds up, and leaves out what is empty: places that were only good until it was known who shares what.
+    /// Adds up, and drops empty places, which were only used until the sharers were known.
     fn finish(mut self, progress: &Progress) -> Result<OwnerTree> {
         let mut too_deep = 0;
         for o in self.heap.objects() {

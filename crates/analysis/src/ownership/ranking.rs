@@ -1,7 +1,7 @@
-//! The owners of a group, ranked by what they keep of it.
+//! The owners of a group, ranked by the part of it that they keep.
 
 use super::keeping::KeeperGraph;
-use super::ways_up::{CHECKED, WaysUp};
+use super::upward_paths::{CHECKED, UpwardPaths};
 use crate::group::Grouped;
 use crate::timeline::NodeId;
 use memory_city_heap::error::Result;
@@ -16,14 +16,14 @@ pub struct RankedOwner {
     pub node: NodeId,
     /// How many of its objects keep some; of those that keep each other, the topmost.
     pub objects: u64,
-    /// What they keep of it, each object once.
+    /// The part that they keep, each object once.
     pub keeps: Amount,
     /// Steps up from the nearest object that any of the group's objects keeps.
     pub distance: u32,
 }
 
-/// The groups that keep objects of a group, those that keep most first, of equals the nearer ones. `keeping` has one keeper for
-/// each object, and no object is above itself. Time and memory follow what is on the ways up.
+/// The groups that keep objects of a group, the largest part first, nearer ones first among equals. `keeping` has one keeper for each
+/// object, and no object is above itself. Linear in the objects on the paths up.
 ///
 /// # Errors
 /// When cancelled.
@@ -36,7 +36,7 @@ pub(super) fn ranked_owners(
     progress: &Progress,
 ) -> Result<Vec<RankedOwner>> {
     let heap = keeping.heap();
-    let ways = WaysUp::new(keeping, group, progress)?;
+    let ways = UpwardPaths::new(keeping, group, progress)?;
     let below = ways.amounts(heap, group);
     let mut distances = vec![u32::MAX; below.len()];
     for (place, &o) in ways.objects().iter().enumerate().rev() {

@@ -1,4 +1,4 @@
-//! The roots that keep a group of objects, and how much of it each keeps.
+//! The roots that keep a group of objects, and the part of it that each keeps.
 
 use super::anchors::Anchors;
 use super::keeping::KeeperGraph;
@@ -10,27 +10,27 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, BitSet, HeapState, ObjectId, RootKind};
 use std::cmp::Reverse;
 
-/// A root, or all of a kind, and what it keeps of a group.
+/// A root, or all of a kind, and the part of a group that it keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepingRoot {
-    /// What kind of root it is.
+    /// The kind of the root.
     pub kind: RootKind,
     /// Kind and place, for people; the kind alone, where all of a kind are meant.
     pub text: String,
     /// Roots of different texts.
     pub roots: u64,
-    /// What of the group it keeps by the way that is asked about: of each object, the roots that hold the first object
-    /// on the way up that roots hold.
+    /// The part of the group that it keeps on the chosen path. For each object, these are the roots of the first object up the path that
+    /// roots hold.
     pub keeps: Amount,
 }
 
-/// By object: the first object on the way up from it that roots hold; [`NOWHERE`].
+/// By object: the first object up the path that roots hold; [`NOWHERE`].
 pub(crate) struct Tops(Vec<u32>);
 
 const NOWHERE: u32 = u32::MAX;
 const UNKNOWN: u32 = u32::MAX - 1;
 
-/// Objects looked at between two looks at whether somebody wants the work to end.
+/// Objects between two checks for cancellation.
 const CHECKED: usize = 1 << 16;
 
 impl Tops {
@@ -39,8 +39,8 @@ impl Tops {
         Tops(vec![UNKNOWN; heap.object_count()])
     }
 
-    /// The first object that roots hold on the way up from `o`, where each object has one keeper at most. Every object is
-    /// looked at once, however often it is asked for.
+    /// The first object that roots hold up the path from `o`, if each object has one keeper at most. Every object is visited once, however
+    /// often it is requested.
     fn of(&mut self, o: ObjectId, keeping: &KeeperGraph<'_>, anchors: &Anchors<'_>) -> Option<ObjectId> {
         let mut way = Vec::new();
         let mut at = o;
@@ -64,8 +64,8 @@ impl Tops {
     }
 }
 
-/// The roots at the ends of the ways up from a group, with what they keep of it; those that keep most first, of its bytes or of its objects. `keeping`
-/// has one keeper for each object. An object that several roots hold counts for each.
+/// The roots at the ends of the paths up from a group, with the part of it that they keep; the largest first, by its bytes or its objects.
+/// `keeping` has one keeper for each object. An object that several roots hold counts for each.
 ///
 /// # Errors
 /// When cancelled.
@@ -105,8 +105,8 @@ pub(crate) fn keeping_roots(
     Ok(roots)
 }
 
-/// For each kind of root: how many roots of different texts there are, and what of the group is reached from all of them
-/// together, by any way. `keeping` has all keepers.
+/// For each kind of root: the number of roots with different texts, and the part of the group reached from all of them together, by any
+/// path. `keeping` has all keepers.
 ///
 /// # Errors
 /// When cancelled.
@@ -150,7 +150,7 @@ pub(crate) fn reaching_kinds(
     Ok(roots)
 }
 
-/// Those that keep most first, by what is measured.
+/// The largest first, by the chosen measure.
 fn sort(roots: &mut [KeepingRoot], by_bytes: bool) {
     let most = |amount: Amount| Reverse((amount.measured(by_bytes), amount.measured(!by_bytes)));
     roots.sort_by(|a, b| {
@@ -163,7 +163,7 @@ pub(super) fn among_equals(kind: RootKind, text: &str) -> (bool, &str) {
     (kind == RootKind::LocalVariable, text)
 }
 
-/// What each of some steps would free if all its objects were: exactly, each as one group. One walk for all.
+/// The amount that each of some steps would free with all its objects: exact, each as one group. One walk for all.
 ///
 /// # Errors
 /// When cancelled.

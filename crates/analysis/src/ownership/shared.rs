@@ -1,8 +1,8 @@
-//! Who keeps together what no object owns alone.
+//! Shared objects: named by the objects that together keep them, if no object owns them alone.
 //!
-//! The owner of such an object is an object further up, or the roots, and several things below that refer to it. Those are
-//! named: two maps that share all products own them together. What refers to it may be shared itself; then its own keepers
-//! count. Found for all shared objects at once, repeated until nothing changes (the sets only grow, and are small).
+//! The owner of such an object is an object further up, or the roots, and several objects below that refer to it. Those give the name: two
+//! maps that share all products own them together. A referrer may be shared itself; then its own keepers count. This is found for all
+//! shared objects at once, repeated until nothing changes (the sets only grow, and are small).
 
 use super::names::{static_field, static_name, type_name};
 use super::placing::Builder;
@@ -10,15 +10,16 @@ use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepGraph};
 use memory_city_heap::progress::Progress;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The name of the place of all shared objects, before it is known who shares them.
+/// The name of the place of all shared objects, before their sharers are known.
 pub(super) const PLACE: &str = "shared";
 
-/// The name for what several objects of one place share.
+/// The name for objects shared by several objects of one place.
 pub(super) const SEVERAL: &str = "shared between several";
 
-/// More keepers are not told apart: they say nothing any more.
+/// Most keepers in a name: more would say nothing.
 const MOST: usize = 3;
 
 /// The shared objects, and for each object the nearest of them that it lies below.
@@ -26,7 +27,7 @@ const MOST: usize = 3;
 pub(super) struct SharedOwners {
     /// In the order they were found: owners first.
     pub objects: Vec<ObjectId>,
-    /// By object: a place in `objects` and one, of itself or of what owns it; 0 where there is none.
+    /// By object: a place in `objects` plus one, of itself or of its owner; 0 without one.
     of: Vec<u32>,
 }
 
@@ -49,7 +50,7 @@ impl SharedOwners {
         self.of[o.0 as usize] = self.objects.len() as u32;
     }
 
-    /// Whether an object is shared, or what owns it is.
+    /// True if an object is shared, or its owner is.
     #[inline]
     pub fn is_below(&self, o: ObjectId) -> bool {
         self.of[o.0 as usize] != 0
@@ -73,7 +74,7 @@ impl FewNodes {
     }
 }
 
-/// Who keeps a shared object.
+/// The keepers of a shared object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Sharers {
     /// Nodes of the first tree.
@@ -85,8 +86,8 @@ pub(super) enum Sharers {
 }
 
 impl Sharers {
-    /// Adds what keeps another one, which lies at `node`; whether anything changed. What the owner keeps through its
-    /// insides is settled before.
+    /// Adds the keepers of another object, which lies at `node`; returns whether anything changed. The keepers through the owner's insides
+    /// are final before.
     fn join(&mut self, other: &Sharers, node: u32) -> bool {
         match (&mut *self, other) {
             (Sharers::Container | Sharers::Many, _) => false,
@@ -102,7 +103,7 @@ impl Sharers {
         }
     }
 
-    /// Threads and handles of the VM look at what others keep: where others do, they are not named.
+    /// Removes threads and handles of the VM from the sharers if there are others.
     fn leave_out_passing(&mut self, first: &Builder<'_>) {
         let Sharers::Few(few) = self else { return };
         let passes = |&node: &u32| {
@@ -141,18 +142,18 @@ impl Sharers {
     }
 }
 
-/// Shared objects nested in each other beyond these are not followed up: whoever keeps them is too far away to name.
+/// Nesting of shared objects up to which they are followed: deeper keepers are too far away to name.
 const LONGEST: usize = 200;
 
 /// The keepers of all shared objects.
 pub(super) struct Keepers {
     /// By place in [`SharedOwners::objects`].
     all: Vec<Sharers>,
-    /// By node of the first tree: its names below the node of what owns the shared object, for [`Keeping`].
+    /// By node of the first tree: its names below the node of the shared object's owner, for [`Keeping`].
     base: Vec<u32>,
 }
 
-/// What is said of a shared object.
+/// The name of a shared object's keepers.
 pub(super) enum Keeping {
     /// Its owner keeps it, through its insides.
     Container,
@@ -173,8 +174,10 @@ pub(super) fn find(
     progress: &Progress,
 ) -> Result<Keepers> {
     let shared = std::mem::take(&mut first.shared);
-    let owner_node = |o: ObjectId| dominators.owner(o).map_or(0, |d| first.of[d.0 as usize]);
-    let base: Vec<u32> = shared.objects.iter().map(|&o| owner_node(o)).collect();
+    let owners: Vec<Option<ObjectId>> = shared.objects.iter().map(|&o| dominators.owner(o)).collect();
+    let base: Vec<u32> = owners.iter().map(|owner| owner.map_or(0, |d| first.of[d.0 as usize])).collect();
+    // Few places meet, and each many times.
+    let mut heads: FxHashMap<(u32, u32), Option<u32>> = FxHashMap::default();
     let mut all = vec![Sharers::Few(FewNodes::default()); shared.objects.len()];
     // Of each shared object the other shared ones that keep it, or in which lies what does.
     let mut from: Vec<(u32, u32)> = Vec::new();
@@ -182,7 +185,7 @@ pub(super) fn find(
         if i.is_multiple_of(1 << 16) {
             progress.check()?;
         }
-        let (owner, base) = (dominators.owner(o), base[i]);
+        let (owner, base) = (owners[i], base[i]);
         let mut is_container = false;
         graph.keepers(o, |keeper| {
             // One class more says nothing then, and which field it is takes a look at all that hold the object.
@@ -199,7 +202,7 @@ pub(super) fn find(
                     all[i] = Sharers::Many;
                     return;
                 }
-                let above = dominators.owner(shared.objects[u as usize]);
+                let above = owners[u as usize];
                 if above == owner {
                     break;
                 }
@@ -210,7 +213,7 @@ pub(super) fn find(
                 Some(u) => from.push((u, i as u32)),
                 None => {
                     let place = place_of(first, keeper, o);
-                    match head(first, place, base) {
+                    match *heads.entry((place, base)).or_insert_with(|| head(first, place, base)) {
                         Some(head) => {
                             all[i].add(head);
                         }
@@ -261,20 +264,19 @@ pub(super) fn find(
     Ok(Keepers { all, base })
 }
 
-/// Where what refers to an object lies: of class objects the static field.
+/// The place of a referrer of an object: for class objects the static field.
 fn place_of(first: &mut Builder<'_>, keeper: ObjectId, o: ObjectId) -> u32 {
     let node = first.of[keeper.0 as usize];
     let Some(&t) = first.class_of.get(&keeper) else { return node };
-    let class = type_name(&first.heap.types()[t.0 as usize]);
+    let class = type_name(first.heap, t);
     match static_field(first.heap, class, o) {
         Some(field) => first.child_named(node, &static_name(field)),
         None => node,
     }
 }
 
-/// The place above a node that is next below `base`, or below what both lie in where trees of the program's own nodes were
-/// folded on the way; of classes and threads the place below that, which says which field or method. `None` where `base` is
-/// the node, or lies in it.
+/// The place above a node that is next below `base`; or below the place they share, if trees of the program's own nodes were folded on the
+/// way. For classes and threads it is the place below that, which names the field or method. `None` if `base` is the node, or lies in it.
 fn head(first: &Builder<'_>, node: u32, base: u32) -> Option<u32> {
     let common = common(first, node, base);
     let (mut at, mut below, mut second) = (node, None, None);
@@ -302,13 +304,13 @@ fn common(first: &Builder<'_>, a: u32, b: u32) -> u32 {
 }
 
 impl Keepers {
-    /// What [`Keepers::of`] follows from: who shares it, and from where on they are named.
+    /// The inputs of [`Keepers::of`]: the sharers, and the node below which they are named.
     pub fn key(&self, first: &Builder<'_>, o: ObjectId) -> Option<(Sharers, u32)> {
         let i = first.shared.nearest(o)? as usize;
         Some((self.all[i], self.base[i])).filter(|(sharers, _)| *sharers != Sharers::Container)
     }
 
-    /// What is said of a shared object of the first tree.
+    /// The name of the keepers of a shared object in the first tree.
     pub fn of(&self, first: &Builder<'_>, o: ObjectId) -> Keeping {
         let Some(i) = first.shared.nearest(o).map(|i| i as usize) else { return Keeping::Container };
         match &self.all[i] {

@@ -1,36 +1,35 @@
-//! What thread locals are called: a value that a thread keeps hangs on an entry that says of which variable it is, and the variable
-//! on the static field, or the object, that has it.
+//! Names of thread locals. The value of a thread hangs on an entry with its variable, and the variable on the static field, or the object,
+//! that has it.
 
 use super::names::type_name;
 use memory_city_heap::{HeapState, ObjectId, RootKind, TypeId};
 
-/// What holds the value of a thread local, in a table of its thread.
-const ENTRY: &str = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
-
-/// The type of what holds values of thread locals.
+/// The type of entries with values of thread locals.
 pub(super) fn entries(heap: &HeapState) -> Option<TypeId> {
-    heap.types().iter().position(|t| &*t.name == ENTRY).map(|t| TypeId(t as u32))
+    let entry = heap.profile().types.thread_locals?.entry;
+    heap.types().iter().position(|t| t.name == entry).map(|t| TypeId(t as u32))
 }
 
-/// The variable whose value an entry holds; `None` where it is gone: nobody will ever ask for the value again.
+/// The variable whose value an entry holds; `None` if it is gone, so that the value can never be read again.
 pub(super) fn variable(heap: &HeapState, entry: ObjectId) -> Option<ObjectId> {
-    heap.referents().of(entry).map(|referent| referent.to)
+    heap.referents().of(entry).first().map(|referent| referent.to)
 }
 
-/// What a variable is called: `thread local com.acme.Context.CURRENT` where a static field has it; by the class of what has it
-/// otherwise, or its own where that says more. The same from run to run.
+/// The name of a variable: `thread local com.acme.Context.CURRENT` if a static field has it. Otherwise the class that has it, or its own
+/// class if that is more specific. The same from run to run.
 pub(super) fn name(heap: &HeapState, variable: Option<ObjectId>) -> String {
     let Some(variable) = variable else { return "thread local whose variable is gone".to_owned() };
     let fields = heap.roots_of(variable).filter(|root| root.kind == RootKind::StaticField);
     if let Some(field) = fields.map(|root| &*root.detail).min() {
         return format!("thread local {field}");
     }
-    let class = |o: ObjectId| type_name(&heap.types()[heap.type_of(o).0 as usize]);
+    let class = |o: ObjectId| type_name(heap, heap.type_of(o));
     let own = class(variable);
+    let is_plain = |own: &str| heap.profile().types.thread_locals.is_some_and(|of| own.starts_with(of.plain));
     let holders = heap.referrers(variable).iter().copied();
     let holders = holders.filter(|&o| !heap.referents().holds(o) && !heap.is_class_object(o));
     match holders.map(class).min() {
-        Some(holder) if own.starts_with("java.lang.") => format!("thread local of {holder}"),
+        Some(holder) if is_plain(own) => format!("thread local of {holder}"),
         _ => format!("thread local {own}"),
     }
 }
@@ -39,7 +38,7 @@ pub(super) fn name(heap: &HeapState, variable: Option<ObjectId>) -> String {
 pub(super) fn common(heap: &HeapState, objects: &[ObjectId]) -> Option<String> {
     let (&first, rest) = objects.split_first()?;
     let of = heap.type_of(first);
-    if &*heap.types()[of.0 as usize].name != ENTRY {
+    if heap.profile().types.thread_locals?.entry != heap.types()[of.0 as usize].name {
         return None;
     }
     let it = variable(heap, first);
@@ -49,11 +48,14 @@ pub(super) fn common(heap: &HeapState, objects: &[ObjectId]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memory_city_formats::JVM;
     use memory_city_heap::{HeapBuilder, HeapType, Root, Strength, TypeKind};
+
+    const ENTRY: &str = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 
     #[test]
     fn they_are_called_by_who_has_them() {
-        let mut heap = HeapBuilder::new();
+        let mut heap = HeapBuilder::with_profile(&JVM);
         let mut class = |name: &str| {
             let (kind, superclass) = (TypeKind::Instance, None);
             heap.add_type(HeapType { name: name.into(), kind, superclass, loader: "app".into() })

@@ -1,6 +1,7 @@
 //! Very many kinds at one place: trees of owners cost what there is to name, not the square of it.
 
 use super::{AccumulationRules, OwnerHistory, OwnerTree, accumulations};
+use memory_city_formats::JVM;
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeId, TypeKind};
@@ -8,7 +9,7 @@ use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKin
 /// A list with an element of each of so many classes; each element has a part of its own that leads back to an element like
 /// the list's first, so that all kinds fold there, and one part that all elements share with a static field of each class.
 fn wide(kinds: u32, parts: u32) -> HeapState {
-    let mut heap = HeapBuilder::new();
+    let mut heap = HeapBuilder::with_profile(&JVM);
     let mut of = |name: String, kind| -> TypeId {
         heap.add_type(HeapType {
             name,
@@ -54,7 +55,7 @@ fn ten_thousand_kinds_at_one_place_are_named_one_by_one() {
     let kinds = 10_000;
     let progress = Progress::new();
     let rules = KeepRules::default();
-    let mut history = OwnerHistory::default();
+    let mut history = OwnerHistory::default().with_profile(&JVM);
     for parts in [1, 3] {
         let heap = wide(kinds, parts);
         let dominators = Dominators::new(&heap, rules, &progress).expect("not cancelled");

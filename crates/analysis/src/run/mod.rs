@@ -1,8 +1,8 @@
-//! A run as a whole: how much memory it used and how long it collected, collection by collection, with its suspicious windows and
-//! the numbers of any window. What the charts of overview and details show.
+//! A run as a whole: memory use and time of collections, collection by collection, with its suspicious windows and the numbers of any
+//! window. The overview and detail charts show this data.
 //!
-//! One pass over what is known of collections, one over what came and went; of traces with roots also the heap states that
-//! leak windows are measured in. What is not known is `None`, and a note says so.
+//! It takes one pass over the collections, and one over births and deaths. Traces with roots also need the heap states for leak windows.
+//! Unknown values are `None`, with a note.
 
 mod statistics;
 mod table;
@@ -46,20 +46,20 @@ impl SpaceLevels {
     }
 }
 
-/// What came between the end of the collection before and the end of one.
+/// Births and deaths between the end of the previous collection and the end of this one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GcLives {
-    /// What was allocated.
+    /// The allocated amount.
     pub born: Weighed,
-    /// Of it, what the collection freed: it survived nothing.
+    /// The part that the collection freed: it survived nothing.
     pub died_young: Weighed,
     /// All that the collection freed.
     pub died: Weighed,
-    /// What it moved from a young space into an old one.
+    /// The objects moved from a young space into an old one.
     pub promoted: Weighed,
 }
 
-/// What a thread allocated.
+/// The allocations of a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadShare {
     /// Its name.
@@ -68,21 +68,21 @@ pub struct ThreadShare {
     pub born: Weighed,
 }
 
-/// What is known of a run between two points in time. Times are nanoseconds since the program started; of an input that does not say
-/// when that was, since 1970 ([`RunMeasures::is_epoch`]).
+/// The facts about a run between two points in time. Times are nanoseconds since the program started, or since 1970 if the start is unknown
+/// ([`RunMeasures::is_epoch`]).
 #[derive(Clone, Debug)]
 pub struct RunFacts {
-    /// Memory over time, and what windows are found in.
+    /// Memory over time, and the data for windows.
     pub measures: RunMeasures,
     /// The collections; as many as `measures.gcs`.
     pub collections: Vec<GcRecord>,
     /// Bytes by space at the start and at the end of each collection, where the input says in which space objects are.
     pub spaces: Option<Vec<[SpaceLevels; 2]>>,
-    /// What came and went, by collection, where births and deaths are known.
+    /// Births and deaths by collection, if known.
     pub lives: Option<Vec<GcLives>>,
     /// Whether `lives` are counted; otherwise they are estimates.
     pub lives_are_exact: bool,
-    /// Threads, those that allocated most bytes first; empty where that is not known.
+    /// Threads, the largest allocation first; empty if unknown.
     pub threads: Vec<ThreadShare>,
     /// When the run ends.
     pub ended: u64,
@@ -170,7 +170,7 @@ impl RunFacts {
         self.collections.get(gc).is_some_and(|of| of.kind == Some(GcKind::Major) && !of.one_pause)
     }
 
-    /// What its collections are, one by one.
+    /// The noun for one of its collections.
     pub fn noun(&self) -> GcNoun {
         self.measures.noun
     }
@@ -183,8 +183,8 @@ impl RunFacts {
         (of.end.saturating_sub(of.start) as f64 / all as f64).min(1.0)
     }
 
-    /// Bytes that were allocated between the end of the collection before and the start of one: what is in use more, else what births
-    /// say; `None` where neither is known.
+    /// Bytes allocated between the end of the previous collection and the start of this one: the increase of memory in use, else the
+    /// births; `None` if neither is known.
     pub fn allocated(&self, gc: usize) -> Option<f64> {
         let of = self.collections.get(gc)?;
         let last = gc.checked_sub(1).map(|last| self.collections[last].after);
@@ -288,7 +288,7 @@ fn spaces(recording: &Recording, whole: RunWindow, progress: &Progress) -> Resul
     Ok(is_told.then_some(found))
 }
 
-/// That the times of some collections are those of one pause, where there are such.
+/// A note that the times of some collections are those of one pause, if there are such.
 pub(crate) fn pauses_note<'a>(noun: GcNoun, collections: impl IntoIterator<Item = &'a GcRecord>) -> Option<String> {
     let (mut all, mut pauses) = (0u64, 0u64);
     for gc in collections {

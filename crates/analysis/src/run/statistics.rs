@@ -1,4 +1,4 @@
-//! The numbers of a window of a run, for people.
+//! The statistics of a window of a run, for people.
 
 use super::{NANOS, RunFacts, causes};
 use crate::analyses::change;
@@ -8,16 +8,16 @@ use memory_city_formats::GcNoun;
 /// A number of a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunStatistic {
-    /// What it is.
+    /// The name.
     pub name: String,
     /// How much.
     pub text: String,
-    /// What that means, for a tooltip.
+    /// An explanation, for a tooltip.
     pub explanation: String,
 }
 
 impl RunFacts {
-    /// The numbers of the window between two moments: collections that end in it. What is not known is left out.
+    /// The statistics of the window between two moments: collections that end in it. Unknown values are left out.
     pub fn statistics(&self, from: u64, to: u64) -> Vec<RunStatistic> {
         let mut all = Vec::new();
         let mut say = |name: &str, text: String, explanation: &str| {

@@ -1,4 +1,4 @@
-//! The collections of a run as tables: what the charts show, for CSV.
+//! The collections of a run as tables for CSV, with the data of the charts.
 
 use super::{NANOS, RunFacts};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, gc_kind_text, gc_kinds_explained};
@@ -87,8 +87,7 @@ impl RunFacts {
         self.titled(columns, (0..self.collections.len()).map(row).collect())
     }
 
-    /// What the two charts of the overview show, by time: memory as it is measured there, and GC overhead. A cell is empty where there is
-    /// no point of a chart.
+    /// The data of the two overview charts, by time: memory, and GC overhead. A cell is empty where a chart has no point.
     pub fn overview_table(&self) -> ResultTable {
         let measures = &self.measures;
         let moment = if measures.is_epoch { CellKind::Time } else { CellKind::Uptime };

@@ -1,13 +1,13 @@
 //! The columns of a tree as a table: their description, and the number of each node in each of them.
 
 use super::TreeTable;
-use super::filter::SuffixKind;
 use super::parse::FilterColumn;
 use crate::analyses::change;
 use crate::tabular::{Cell, CellKind, Column, NodeLink};
 use crate::timeline::{NodeId, Timeline, Unit};
+use crate::units::SuffixKind;
 
-/// What stands in a column. Metrics by their place among those of the timeline.
+/// The content of a column. Metrics by their place among those of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableField {
     Name,
@@ -26,7 +26,7 @@ pub(super) enum TableField {
 }
 
 impl TableField {
-    /// What is compared when a number of some kind stands on the other side: growth with percent is relative.
+    /// The column to compare with a number of some kind: growth with percent is relative.
     pub(super) fn compared_with(self, kind: SuffixKind) -> Option<TableField> {
         match (self, kind) {
             (TableField::Name | TableField::Role | TableField::Path | TableField::Trend, _) => None,
@@ -38,7 +38,7 @@ impl TableField {
 
 /// Columns that are shown.
 type Shown = Vec<(Column, TableField)>;
-/// What filters can ask for.
+/// The columns that filters can use.
 type Asked = Vec<(FilterColumn, TableField)>;
 
 /// The columns of a timeline, and the id of each that a filter can ask for beside them.

@@ -1,4 +1,4 @@
-//! Which nodes a filter holds for: column by column, on all cores.
+//! Evaluation of filters: the nodes for which a filter holds, column by column, on all cores.
 
 use super::TreeTable;
 use super::columns::TableField;
@@ -103,8 +103,8 @@ fn unknown(column: &str) -> Error {
     }
 }
 
-/// What contains a text, whatever the case. A text with `*` (any letters) or `?` (any one) is a glob: it must fit all of a name, or all
-/// that follows one of its dots, so that classes are found without their packages.
+/// A pattern for names that contain a text, ignoring case. A text with `*` (any letters) or `?` (any one) is a glob: it must match the
+/// whole name, or the rest after one of its dots, so that classes are found without their packages.
 fn part(text: &str) -> Result<Regex> {
     let glob = |c: char| match c {
         '*' => ".*".to_owned(),

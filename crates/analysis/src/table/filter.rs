@@ -1,4 +1,4 @@
-//! What rows are looked for: comparisons of columns with numbers and texts, joined by `and`, `or` and `not`.
+//! Filters of rows: comparisons of columns with numbers and texts, joined by `and`, `or` and `not`.
 //!
 //! ```text
 //! bytes > 1MB and growth > 20%
@@ -7,9 +7,10 @@
 //!
 //! A filter prints as text that is read back as the same filter.
 
+use crate::units::{SUFFIXES, SuffixKind};
 use std::fmt;
 
-/// Which rows are looked for.
+/// A condition on rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
     /// A column against a number.
@@ -30,11 +31,11 @@ pub enum Filter {
         /// The text.
         text: String,
     },
-    /// What it does not hold for.
+    /// Negation.
     Not(Box<Filter>),
-    /// What all of them hold for.
+    /// Conjunction.
     And(Vec<Filter>),
-    /// What one of them holds for.
+    /// Disjunction.
     Or(Vec<Filter>),
 }
 
@@ -58,7 +59,7 @@ pub enum FilterComparison {
 /// How a text is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matching {
-    /// `~`: it contains the text, whatever the case; a text with `*` or `?` must fit all of it, or all that follows a dot.
+    /// `~`: it contains the text, ignoring case; a text with `*` or `?` must match all of it, or the rest after a dot.
     Contains,
     /// `!~`
     ContainsNot,
@@ -68,55 +69,12 @@ pub enum Matching {
     IsNot,
 }
 
-/// A number with what was written behind it.
+/// A number with its suffix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
     pub(super) number: f64,
     /// Place in [`SUFFIXES`].
     pub(super) suffix: usize,
-}
-
-/// What a number with a suffix can be compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SuffixKind {
-    Anything,
-    Bytes,
-    Percent,
-    Millis,
-}
-
-/// What may stand behind a number, by how much it multiplies, and what it makes of it. The first is nothing.
-pub(super) const SUFFIXES: [(&str, f64, SuffixKind); 18] = [
-    ("", 1.0, SuffixKind::Anything),
-    ("%", 1.0, SuffixKind::Percent),
-    ("k", 1e3, SuffixKind::Anything),
-    ("M", 1e6, SuffixKind::Anything),
-    ("G", 1e9, SuffixKind::Anything),
-    ("B", 1.0, SuffixKind::Bytes),
-    ("kB", 1e3, SuffixKind::Bytes),
-    ("MB", 1e6, SuffixKind::Bytes),
-    ("GB", 1e9, SuffixKind::Bytes),
-    ("TB", 1e12, SuffixKind::Bytes),
-    ("KiB", 1024.0, SuffixKind::Bytes),
-    ("MiB", 1048576.0, SuffixKind::Bytes),
-    ("GiB", 1073741824.0, SuffixKind::Bytes),
-    ("TiB", 1099511627776.0, SuffixKind::Bytes),
-    ("ms", 1.0, SuffixKind::Millis),
-    ("s", 1e3, SuffixKind::Millis),
-    ("min", 60e3, SuffixKind::Millis),
-    ("h", 3600e3, SuffixKind::Millis),
-];
-
-/// Bytes as people write them: `4GB`, `512 MiB`, `2g` as in filters. `None` for what is no amount of memory.
-pub fn parse_bytes(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_')).unwrap_or(text.len());
-    let number: f64 = text[..digits].replace('_', "").parse().ok()?;
-    let suffix = text[digits..].trim();
-    let of_bytes = |(_, _, kind): &&(&str, f64, SuffixKind)| matches!(kind, SuffixKind::Anything | SuffixKind::Bytes);
-    let (_, times, _) = SUFFIXES.iter().filter(of_bytes).find(|(s, ..)| s.eq_ignore_ascii_case(suffix))?;
-    let bytes = number * times;
-    (bytes.is_finite() && bytes >= 0.0 && bytes < u64::MAX as f64).then_some(bytes as u64)
 }
 
 impl Quantity {
@@ -189,7 +147,7 @@ impl Matching {
 }
 
 impl Filter {
-    /// Rows whose name contains a text, whatever the case: what a search box asks for.
+    /// Rows whose name contains a text, ignoring case: the filter of a search box.
     pub fn name_contains(text: &str) -> Filter {
         Filter::Text { column: "name".into(), matching: Matching::Contains, text: text.into() }
     }
@@ -211,7 +169,7 @@ pub(super) fn is_plain(id: &str) -> bool {
     id.starts_with(begins) && id.chars().all(continues_word) && !is_keyword(id)
 }
 
-/// Whether a character goes on with a word.
+/// True if a character continues a word.
 pub(super) fn continues_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }

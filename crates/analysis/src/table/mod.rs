@@ -1,14 +1,14 @@
-//! The memory tree as a table: a row for each node, columns for each metric, growth, share and the trend over time;
-//! sorted, filtered, opened and closed. The command line prints it, the viewer scrolls through it.
+//! The memory tree as a table: a row for each node, columns for each metric, growth, share and the trend over time. It can be sorted,
+//! filtered, opened and closed. The command line prints it, the viewer scrolls through it.
 //!
 //! Numbers are columns by node; nothing is text until [`TreeTable::cell`] is asked for a row that is shown. Sorting and
 //! filtering a million nodes takes tens of milliseconds, on all cores (`benches/table.rs`).
 //!
 //! | module | does |
 //! |---|---|
-//! | `columns` | what the columns are, and the number of a node in each |
-//! | [`Filter`], `parse`, `evaluate` | which nodes are looked for: `bytes > 1MB and growth > 20%` |
-//! | `view` | which rows there are, and in which order |
+//! | `columns` | the columns, and the number of a node in each |
+//! | [`Filter`], `parse`, `evaluate` | filters of nodes: `bytes > 1MB and growth > 20%` |
+//! | `view` | the visible rows, and their order |
 //!
 //! # Example
 //! ```
@@ -48,7 +48,8 @@ mod parse;
 mod tests;
 mod view;
 
-pub use filter::{Filter, FilterComparison, Matching, Quantity, parse_bytes};
+pub use crate::units::parse_bytes;
+pub use filter::{Filter, FilterComparison, Matching, Quantity};
 pub(crate) use parse::parse as parse_filter;
 pub use parse::{FilterColumn, FilterError};
 pub use view::{Arrangement, Expanded, Sort, TableRows, TableShape, TableView};
@@ -80,8 +81,8 @@ pub struct TreeTable {
 }
 
 impl TreeTable {
-    /// The table of a timeline over a range of times (all of them where nothing is said); share, trend and growth in
-    /// percent are those of `metric`. Takes 16 bytes for each node and metric.
+    /// The table of a timeline over a range of times (all by default). Share, trend and growth in percent are those of `metric`. Takes 16
+    /// bytes for each node and metric.
     ///
     /// # Errors
     /// When the work was cancelled.
@@ -120,12 +121,12 @@ impl TreeTable {
         &self.columns
     }
 
-    /// What filters can ask for: the columns but the trend, and some more.
+    /// The columns that filters can use: all but the trend, and some more.
     pub fn filter_columns(&self) -> &[FilterColumn] {
         &self.asked
     }
 
-    /// What stands in a row and column. Made when it is asked for: for rows on screen.
+    /// The cell of a row and column, built on demand for rows on screen.
     ///
     /// # Panics
     /// When there is no such node or column.
@@ -136,7 +137,7 @@ impl TreeTable {
     /// Reads a filter.
     ///
     /// # Errors
-    /// When it is none; says where, and what could stand there.
+    /// When it is none; the error has the place, and the words allowed there.
     pub fn filter(&self, text: &str) -> std::result::Result<Filter, FilterError> {
         parse::parse(text, &self.asked)
     }

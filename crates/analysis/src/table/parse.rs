@@ -1,5 +1,5 @@
-//! Reads filters. By hand: the grammar has seven rules, and most of what is written here is what a parser library leaves
-//! to write too, the words that tell where an expression goes wrong and what could stand there instead.
+//! Parser of filters. It is written by hand: the grammar has seven rules, and most of this code are messages that name the place of an
+//! error and the words that could stand there, which a parser library would leave to us too.
 //!
 //! ```text
 //! any        = all { "or" all }
@@ -8,17 +8,19 @@
 //! comparison = column operator literal | literal operator column
 //! ```
 
-use super::filter::{Filter, FilterComparison, Matching, Quantity, SUFFIXES, SuffixKind, continues_word};
+use super::filter::{Filter, FilterComparison, Matching, Quantity, continues_word};
 use crate::tabular::CellKind;
 use crate::timeline::Unit;
+use crate::units::{SUFFIXES, SuffixKind};
 use memory_city_heap::error::Error;
+use memory_city_heap::printable::{is_unprintable, printable};
 
 /// A column that can be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterColumn {
     /// Its id.
     pub id: String,
-    /// What it is compared with. Changes can be compared with percent too: that is then the growth in percent.
+    /// The kind of its cells. Changes can be compared with percent too, as growth in percent.
     pub kind: CellKind,
 }
 
@@ -30,19 +32,25 @@ pub struct FilterError {
     pub at: usize,
     /// Where, in characters.
     pub character: usize,
-    /// What is wrong, and what would be right.
+    /// The error, and the expected text.
     pub message: String,
 }
 
 impl FilterError {
     /// The text with a mark below the place.
     pub fn pointing(&self, text: &str) -> String {
-        // A line break would tear the mark from its place.
-        let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        format!("{line}\n{:width$}^ {}", "", self.message, width = self.character)
+        // A line break would tear the mark from its place, and so would what is written as several characters.
+        let shown = |c: char| if is_unprintable(c) { ' ' } else { c };
+        // Of a long text, what stands around the place.
+        let from = self.character.saturating_sub(MOST_BEFORE);
+        let begin = if from > 0 { "…" } else { "" };
+        let end = if text.chars().nth(from + MOST_SHOWN).is_some() { "…" } else { "" };
+        let line: String = text.chars().skip(from).take(MOST_SHOWN).map(shown).collect();
+        let blanks = " ".repeat(self.character - from + begin.chars().count());
+        format!("{begin}{line}{end}\n{blanks}^ {}", printable(&self.message))
     }
 
-    /// The error of the engine for who cannot show a mark. (No `From`: `?` should not lose the text.)
+    /// The error of the engine, for callers that cannot show a mark. (No `From`: `?` should not lose the text.)
     pub fn into_error(self, text: &str) -> Error {
         Error::Unusable {
             what: format!("The filter {text:?} cannot be understood {self}"),
@@ -50,6 +58,10 @@ impl FilterError {
         }
     }
 }
+
+/// Characters of a text that stand before a place that is shown, and with those behind it.
+const MOST_BEFORE: usize = 500;
+const MOST_SHOWN: usize = 1000;
 
 /// Parentheses and `not` within each other.
 const DEEPEST: usize = 100;
@@ -73,7 +85,7 @@ enum Token {
 /// Reads an expression over these columns.
 ///
 /// # Errors
-/// When it is none; says where, and what could stand there.
+/// When it is none; the error has the place, and the words allowed there.
 pub fn parse(text: &str, columns: &[FilterColumn]) -> Result<Filter, FilterError> {
     let mut parser = FilterParser { text, at: 0, start: 0, token: Token::End, columns, depth: 0 };
     parser.next()?;
@@ -86,7 +98,7 @@ pub fn parse(text: &str, columns: &[FilterColumn]) -> Result<Filter, FilterError
 
 struct FilterParser<'a> {
     text: &'a str,
-    /// Behind the token.
+    /// The place after the token.
     at: usize,
     /// Where the token begins.
     start: usize,

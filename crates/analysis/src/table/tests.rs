@@ -1,9 +1,9 @@
 //! The table against oracles that know neither columns nor keys: every row as text and numbers of its own.
 
-use super::filter::SUFFIXES;
 use super::*;
 use crate::group::MemoryTree;
 use crate::timeline::{Amount, MetricInfo, TimePoint, Unit};
+use crate::units::{SUFFIXES, SuffixKind};
 use proptest::prelude::*;
 use std::collections::HashSet;
 
@@ -68,13 +68,10 @@ fn filters() -> impl Strategy<Value = Filter> {
     let compare = (numbers, comparisons, number, 0..SUFFIXES.len()).prop_map(|(column, comparison, number, suffix)| {
         // A suffix that does not fit is refused when it is read: that is another test.
         let fits = match (column, SUFFIXES[suffix].2) {
-            (_, filter::SuffixKind::Anything) => true,
-            (
-                "growth" | "growth_objects" | "growth_bytes" | "growth_percent" | "share",
-                filter::SuffixKind::Percent,
-            ) => true,
-            ("bytes" | "growth" | "growth_bytes" | "first_bytes", kind) => kind == filter::SuffixKind::Bytes,
-            ("deep size", kind) => kind == filter::SuffixKind::Millis,
+            (_, SuffixKind::Anything) => true,
+            ("growth" | "growth_objects" | "growth_bytes" | "growth_percent" | "share", SuffixKind::Percent) => true,
+            ("bytes" | "growth" | "growth_bytes" | "first_bytes", kind) => kind == SuffixKind::Bytes,
+            ("deep size", kind) => kind == SuffixKind::Millis,
             _ => false,
         };
         let number = Quantity { number, suffix: if fits { suffix } else { 0 } };

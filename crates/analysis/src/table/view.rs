@@ -1,4 +1,4 @@
-//! Which rows of a table there are, and in which order.
+//! The visible rows of a table, and their order.
 
 use super::TreeTable;
 use super::columns::TableField;
@@ -12,16 +12,16 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// What is shown of a table.
+/// The choices for the rows of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arrangement {
     /// The order; by name within a parent, or in the order of the tree, where there is none.
     pub sort: Option<Sort>,
-    /// Which nodes are looked for.
+    /// The filter of nodes.
     pub filter: Option<Filter>,
     /// Whether the tree is seen.
     pub shape: TableShape,
-    /// Of trees: which nodes are open.
+    /// The open nodes, for trees.
     pub expanded: Expanded,
     /// The deepest level that is listed; the root is level 0.
     pub deepest: Option<u32>,
@@ -47,7 +47,7 @@ pub enum TableShape {
     Nodes,
 }
 
-/// Which nodes show their children.
+/// The nodes that show their children.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Expanded {
     /// All.
@@ -81,10 +81,10 @@ pub struct TableView {
 const LONG: usize = 1 << 13;
 
 impl TreeTable {
-    /// The rows of an arrangement. Sorts only what is shown.
+    /// The rows of an arrangement. Sorts only visible rows.
     ///
     /// # Errors
-    /// When the filter asks for what this table does not have, or the work was cancelled.
+    /// When the filter uses a column that this table does not have, or the work was cancelled.
     pub fn rebuild(&self, arrangement: &Arrangement, progress: &Progress) -> Result<TableView> {
         progress.begin("Sorting and filtering", 0);
         progress.check()?;
@@ -247,7 +247,7 @@ pub struct TableRows<'a> {
 }
 
 impl<'a> TableRows<'a> {
-    /// The rows of a view that was made of `arrangement`. `grouping` is said in the title.
+    /// The rows of a view built from `arrangement`. The title names `grouping`.
     pub fn new(table: &'a TreeTable, view: &'a TableView, arrangement: &Arrangement, grouping: &str) -> TableRows<'a> {
         let info = table.timeline.metric_info(table.metrics[table.metric]);
         let header = TableHeader {
@@ -287,6 +287,11 @@ impl RowSource for TableRows<'_> {
 
     fn left_out(&self) -> Option<(u64, &str)> {
         Some((self.view.too_deep, &self.left_out))
+    }
+
+    fn can_list_all(&self) -> bool {
+        // The depth is a wish of its own.
+        false
     }
 
     fn empty_text(&self) -> &str {

@@ -1,10 +1,24 @@
-//! What a cell holds, and how it reads.
+//! Cells of tables: their content, and its text.
 
-use super::{bytes_text, count_text, time_text, uptime_text};
-use crate::timeline::{NodeId, Timeline, Unit};
-use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
+use super::numbers::{time_text, uptime_text};
+use memory_city_heap::texts::{bytes_text, count_text};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-/// What the cells of a column hold.
+/// The unit of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Objects.
+    Objects,
+    /// Bytes.
+    Bytes,
+    /// Anything else that is counted.
+    Count,
+    /// Milliseconds.
+    Millis,
+}
+
+/// The kind of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CellKind {
     /// Words.
@@ -40,7 +54,7 @@ impl CellKind {
         }
     }
 
-    /// What is counted, where something is.
+    /// The unit, if there is one.
     pub fn unit(self) -> Option<Unit> {
         match self {
             CellKind::Number(unit) | CellKind::Change(unit) | CellKind::Series(unit) => Some(unit),
@@ -67,10 +81,10 @@ impl Serialize for CellKind {
     }
 }
 
-/// A node of a timeline by what stays the same when the timeline grows.
+/// A node of a timeline, by its key and name, which stay the same when the timeline grows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct NodeLink {
-    /// Its key, as [`Timeline::find`] and `--select` take it.
+    /// Its key, as `Timeline::find` and `--select` take it.
     pub key: String,
     /// Its display name.
     pub name: String,
@@ -78,14 +92,7 @@ pub struct NodeLink {
     pub path: String,
 }
 
-impl NodeLink {
-    /// The link to a node.
-    pub fn new(timeline: &Timeline, node: NodeId) -> NodeLink {
-        NodeLink { key: timeline.key(node), name: timeline.display_name(node), path: timeline.path_label(node) }
-    }
-}
-
-/// A cell. Its column says in what it is counted.
+/// A cell. The unit is in its column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Cell {
     /// Nothing is known, or nothing applies.
@@ -99,7 +106,7 @@ pub enum Cell {
     Change(i64),
     /// Hundredths; infinite where something grew from nothing.
     Percent(f64),
-    /// Milliseconds since what the column says.
+    /// Milliseconds since the start that the column names.
     Time(u64),
     /// A node.
     Node(NodeLink),
@@ -117,7 +124,7 @@ fn counted(n: u64, unit: Unit) -> String {
 }
 
 impl Cell {
-    /// As people read it: `12.3 kB`, `+1,234`, `12.5 %`, bars for a series.
+    /// The text for people: `12.3 kB`, `+1,234`, `12.5 %`, bars for a series.
     pub fn text(&self, kind: CellKind) -> String {
         let unit = kind.unit().unwrap_or(Unit::Count);
         match self {
@@ -141,8 +148,8 @@ impl Cell {
         }
     }
 
-    /// As programs read it: numbers without unit or sign of grouping, nodes by key, the values of a series with a blank
-    /// between them, nothing where nothing is known.
+    /// The text for programs: numbers without unit or grouping, nodes by key, the values of a series with a blank between them, empty if
+    /// unknown.
     pub fn plain(&self) -> String {
         match self {
             Cell::Empty => String::new(),
@@ -169,19 +176,6 @@ impl Serialize for Cell {
             Cell::Node(link) => link.serialize(serializer),
             Cell::Series(values) => values.serialize(serializer),
         }
-    }
-}
-
-/// The cells of a row by the ids of their columns; those that are empty are left out.
-pub(super) struct CellsById<'a>(pub &'a [super::Column], pub &'a [Cell]);
-
-impl Serialize for CellsById<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (column, cell) in self.0.iter().zip(self.1).filter(|(_, cell)| **cell != Cell::Empty) {
-            map.serialize_entry(&column.id, cell)?;
-        }
-        map.end()
     }
 }
 

@@ -1,12 +1,25 @@
 //! A table as JSON, row by row.
 
-use super::cell::CellsById;
-use super::{Row, RowSource};
-use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
+use super::cell::Cell;
+use super::{Column, Row, RowSource};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
 
 /// A table that serializes as `docs/report-json.md` says: its description, then a flat list of rows, each with its depth.
 /// Flat, because trees nest deeper than JSON readers go.
 pub struct JsonTable<'a>(pub &'a dyn RowSource);
+
+/// The cells of a row by the ids of their columns; those that are empty are left out.
+struct CellsById<'a>(&'a [Column], &'a [Cell]);
+
+impl Serialize for CellsById<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (column, cell) in self.0.iter().zip(self.1).filter(|(_, cell)| **cell != Cell::Empty) {
+            map.serialize_entry(&column.id, cell)?;
+        }
+        map.end()
+    }
+}
 
 struct Rows<'a>(&'a dyn RowSource);
 

@@ -1,13 +1,13 @@
-//! Rows of typed cells under described columns: the one form in which results leave this crate, and how it is written as
-//! text, JSON and CSV. A panel that shows a table needs nothing beyond [`TableHeader`], [`RowSource`] and [`Cell::text`].
+//! Tables: rows of typed cells under described columns, the one form in which results leave this crate. They are written as text, JSON and
+//! CSV. A panel that shows a table needs only [`TableHeader`], [`RowSource`] and [`Cell::text`].
 //!
 //! | module | does |
 //! |---|---|
-//! | `cell` | what a cell holds, and how it reads |
-//! | `numbers` | numbers and times as people read them |
+//! | `cell` | the content of a cell, and its text |
+//! | `numbers` | texts of numbers and times |
 //! | `text`, `json`, `csv` | a whole table, row by row: a million rows are never held as text |
 //!
-//! Nothing here knows what the rows mean.
+//! Nothing here knows the meaning of the rows.
 
 mod cell;
 mod csv;
@@ -15,26 +15,26 @@ mod json;
 mod numbers;
 mod text;
 
-pub use cell::{Cell, CellKind, NodeLink, bars};
-pub use csv::write_csv;
+pub use cell::{Cell, CellKind, NodeLink, Unit, bars};
+pub use csv::{CsvTexts, csv_text, write_csv};
 pub use json::JsonTable;
 pub use memory_city_heap::texts::{bytes_text, count_text, objects_text, several};
 pub use numbers::{gc_kind_text, gc_kinds_explained, gc_name_text, gc_text, time_text, uptime_text};
-pub use text::write_text;
+pub use text::{TEXT_ROWS, write_text};
 
 use std::borrow::Cow;
 
-/// A column: what stands in it, for people and for programs.
+/// A column: its description, for people and for programs.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Column {
     /// Name for programs, unique in its table: `growth_bytes`.
     pub id: String,
     /// Name for people: `Growth`.
     pub title: String,
-    /// What its cells hold, and in what they are counted.
+    /// The kind and unit of its cells.
     #[serde(flatten)]
     pub kind: CellKind,
-    /// What it means, a sentence.
+    /// Its meaning, a sentence.
     pub explanation: String,
 }
 
@@ -55,7 +55,7 @@ impl Column {
 pub struct RowKind {
     /// Name for programs: `referrer`.
     pub id: String,
-    /// What such a row says, a sentence.
+    /// The meaning of such a row, a sentence.
     pub explanation: String,
     /// How such a row reads as text: columns by id in braces are replaced by their cells, `{group.path}` by the whole path
     /// of a node. Lines after the first are indented.
@@ -63,14 +63,14 @@ pub struct RowKind {
     pub sentence: String,
 }
 
-/// What is said of a table before its first row.
+/// The description of a table, before its first row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TableHeader {
     /// Name for programs, unique in a result: `growing`.
     pub id: String,
-    /// Name for people, with what was asked for: `Grows most (bytes, first to last)`.
+    /// Name for people, with the parameters: `Grows most (bytes, first to last)`.
     pub title: String,
-    /// The columns. The first says what the row is about.
+    /// The columns. The first names the subject of the row.
     pub columns: Vec<Column>,
     /// The kinds of rows; empty where all rows are alike.
     pub kinds: Vec<RowKind>,
@@ -98,9 +98,9 @@ pub struct Row {
 
 /// Anything that has rows: those that an analysis found, or the nodes of a tree, made when they are asked for.
 pub trait RowSource {
-    /// What is said before the rows.
+    /// The description before the rows.
     fn header(&self) -> &TableHeader;
-    /// How many rows there are.
+    /// The number of rows.
     fn len(&self) -> usize;
     /// Whether there are none.
     fn is_empty(&self) -> bool {
@@ -108,11 +108,15 @@ pub trait RowSource {
     }
     /// A row, by its place.
     fn row(&self, index: usize) -> Cow<'_, Row>;
-    /// How many rows are not listed, and what they are (`groups that grow`), for people.
+    /// The number of unlisted rows, and their noun (`groups that grow`), for people.
     fn left_out(&self) -> Option<(u64, &str)> {
         None
     }
-    /// What is said instead of rows where there are none.
+    /// Whether a wish for all rows lists those too.
+    fn can_list_all(&self) -> bool {
+        true
+    }
+    /// The text for a table without rows.
     fn empty_text(&self) -> &str {
         "Nothing."
     }
@@ -121,13 +125,13 @@ pub trait RowSource {
 /// Rows that are all there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultTable {
-    /// What is said before the rows.
+    /// The description before the rows.
     pub header: TableHeader,
     /// The rows, each with one cell for each column.
     pub rows: Vec<Row>,
-    /// How many more there would be, and what they are.
+    /// The number of unlisted rows, and their noun.
     pub left_out: Option<(u64, String)>,
-    /// What is said instead of rows where there are none.
+    /// The text for a table without rows.
     pub empty_text: String,
 }
 

@@ -1,8 +1,7 @@
-//! Times and collections as people read them, beside the numbers that every part has ([`memory_city_heap::texts`]).
+//! Texts of times and collections for people, beside the number formats of [`memory_city_heap::texts`].
 
-use crate::timeline::GcPoint;
-use memory_city_formats::GcNoun;
 use memory_city_formats::event::GcKind;
+use memory_city_formats::{GcNoun, GcPoint};
 use memory_city_heap::texts::count_text;
 
 /// A time since the program started as `1.234 s`, `2:03:04.567`.
@@ -15,8 +14,9 @@ pub fn uptime_text(millis: u64) -> String {
     }
 }
 
-/// What was collected: `minor` a part of the heap, `full` all of it. Of a single pause what the collection collects that it is of: all of the
-/// heap is `major` there, for a full collection stops the program until it is done. The words of every report.
+/// The kind of a collection: `minor` for a part of the heap, `full` for all of it. A single pause has the kind of its collection; a
+/// concurrent collection of the whole heap is `major`, since `full` is the word for one that stops the program until it is done. Every
+/// report uses these words.
 pub fn gc_kind_text(kind: GcKind, one_pause: bool) -> &'static str {
     match (kind, one_pause) {
         (GcKind::Minor, _) => "minor",
@@ -25,7 +25,7 @@ pub fn gc_kind_text(kind: GcKind, one_pause: bool) -> &'static str {
     }
 }
 
-/// What the words for kinds mean, for who reads a column of them.
+/// An explanation of the words for kinds, for the header of a column.
 pub fn gc_kinds_explained(noun: GcNoun) -> &'static str {
     match noun {
         GcNoun::Collections => "minor: a part of the heap was collected; full: all of it",
@@ -35,8 +35,8 @@ pub fn gc_kinds_explained(noun: GcNoun) -> &'static str {
     }
 }
 
-/// A garbage collection by its number, or one of its pauses: `full collection 40`, `pause 40 of a major collection`; without the kind where
-/// that is not known.
+/// The name of a garbage collection by number, or of one of its pauses: `full collection 40`, `pause 40 of a major collection`; without the
+/// kind if that is unknown.
 pub fn gc_name_text(kind: Option<GcKind>, one_pause: bool, number: u64) -> String {
     let number = count_text(number);
     match (one_pause, kind.map(|kind| gc_kind_text(kind, one_pause))) {
@@ -82,7 +82,7 @@ mod tests {
         }
     }
 
-    /// A pause of a collector that works beside the program is no full collection, whatever that collects.
+    /// A pause of a collector that works beside the program is no full collection.
     #[test]
     fn pauses_are_not_full() {
         let point = |kind, one_pause| GcPoint {

@@ -1,47 +1,46 @@
-//! A table as text: in columns where rows are alike, as sentences where they are of several kinds.
+//! A table as text: in columns if rows are alike, as sentences if they are of several kinds.
 
-use super::{Cell, CellKind, Column, Row, RowSource, TableHeader};
+use super::cell::{Cell, CellKind};
+use super::{Column, Row, RowSource, TableHeader};
+use memory_city_heap::printable::{cell_text, line_text};
 use memory_city_heap::progress::Progress;
 use std::io::{self, Write};
 
-/// Writes the title of a table, its rows, and how many are not listed.
+/// Rows of a table that a person reads, unless asked for more.
+pub const TEXT_ROWS: usize = 200;
+
+/// Writes the title of a table, its first `most` rows, and how many are not listed; of nested rows the first in the order of the table.
 ///
 /// # Errors
 /// As [`write_csv`](super::write_csv).
-pub fn write_text(table: &dyn RowSource, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
+pub fn write_text(table: &dyn RowSource, most: usize, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
+    let rows = table.len().min(most);
     let header = table.header();
-    let (title, rest) = header.title.split_once(" (").map_or((&*header.title, None), |(t, r)| (t, Some(r)));
+    let title = line_text(&header.title);
+    let (title, rest) = title.split_once(" (").map_or((&*title, None), |(t, r)| (t, Some(r)));
     match rest {
         Some(rest) => writeln!(out, "{}  ({rest}", title.to_uppercase())?,
         None => writeln!(out, "{}", title.to_uppercase())?,
     }
     if table.is_empty() {
-        writeln!(out, "  {}", table.empty_text())?;
+        writeln!(out, "  {}", line_text(table.empty_text()))?;
     } else if header.kinds.is_empty() {
-        grid(table, out, progress)?;
+        grid(table, rows, out, progress)?;
     } else {
-        sentences(table, out, progress)?;
+        sentences(table, rows, out, progress)?;
     }
-    match table.left_out() {
-        Some((rows, what)) if rows > 0 => writeln!(out, "  and {} more {what}", super::count_text(rows)),
-        _ => Ok(()),
+    let cut = Some(((table.len() - rows) as u64, "rows")).filter(|(more, _)| *more > 0);
+    let left_out = table.left_out().filter(|(more, _)| *more > 0);
+    let more: Vec<(u64, &str)> = cut.into_iter().chain(left_out).collect();
+    if more.is_empty() {
+        return Ok(());
     }
-}
-
-/// Names come from files: one with a line break would look like two rows, one with an escape sequence would speak to
-/// the terminal.
-fn printable(text: String) -> String {
-    if !text.contains(char::is_control) {
-        return text;
-    }
-    let mut safe = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c.is_control() {
-            true => safe.extend(c.escape_default()),
-            false => safe.push(c),
-        }
-    }
-    safe
+    let can_list = most < usize::MAX && (cut.is_some() || table.can_list_all());
+    let more: Vec<String> = more
+        .into_iter()
+        .map(|(more, what)| format!("and {} more {}", super::count_text(more), line_text(what)))
+        .collect();
+    writeln!(out, "  {}{}", more.join(", "), if can_list { " (--all lists them)" } else { "" })
 }
 
 /// A look at whether the work was cancelled, now and then.
@@ -52,44 +51,68 @@ pub(super) fn check(row: usize, progress: &Progress) -> io::Result<()> {
     Ok(())
 }
 
-/// Columns as wide as their widest cell. In nested tables the first column stands last, indented: names are long.
-fn grid(table: &dyn RowSource, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
+/// No column is made wider than this for its widest cell: one long name in a million rows would be a million times as long in blanks.
+const MOST_PADDING: usize = 160;
+/// Most levels that are indented; deeper rows show their depth as a number.
+const MOST_INDENTED: usize = 60;
+
+/// Puts a text into a column, with blanks at its left or its right.
+fn push_padded(line: &mut String, text: &str, width: usize, at_right: bool) {
+    let blanks = std::iter::repeat_n(' ', width.saturating_sub(text.chars().count()));
+    if at_right {
+        line.extend(blanks);
+        line.push_str(text);
+    } else {
+        line.push_str(text);
+        line.extend(blanks);
+    }
+}
+
+/// The indent of a row that lies `depth` levels deep.
+fn push_indent(line: &mut String, depth: usize) {
+    line.extend(std::iter::repeat_n("  ", depth.min(MOST_INDENTED)));
+    if depth > MOST_INDENTED {
+        line.push_str(&format!("(level {depth}) "));
+    }
+}
+
+/// Columns as wide as their widest cell, within bounds. In nested tables the first column stands last, indented: names are long.
+fn grid(table: &dyn RowSource, rows: usize, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
     let header = table.header();
     let columns = &header.columns;
     let mut order: Vec<usize> = (0..columns.len()).collect();
     if header.nested && !order.is_empty() {
         order.rotate_left(1);
     }
-    let mut width: Vec<usize> = columns.iter().map(|c| c.title.chars().count()).collect();
-    for i in 0..table.len() {
+    let titles: Vec<String> = columns.iter().map(|column| cell_text(&column.title)).collect();
+    let mut width: Vec<usize> = titles.iter().map(|title| title.chars().count().min(MOST_PADDING)).collect();
+    for i in 0..rows {
         check(i, progress)?;
         for ((width, column), cell) in width.iter_mut().zip(columns).zip(&table.row(i).cells) {
-            *width = (*width).max(printable(cell.text(column.kind)).chars().count());
+            let wide = cell_text(&cell.text(column.kind)).chars().count();
+            *width = (*width).max(wide.min(MOST_PADDING));
         }
     }
-    let numbered = digits(table.len());
+    let numbered = digits(rows);
     let mut line = String::new();
     let mut write_line = |number: &str, depth: u32, cell: &dyn Fn(usize) -> String| {
         line.clear();
-        line.push_str(&format!("  {number:>numbered$}"));
+        line.push_str("  ");
+        push_padded(&mut line, number, numbered, true);
         for (i, &at) in order.iter().enumerate() {
-            let (text, width) = (cell(at), width[at]);
             line.push_str("  ");
             if header.nested && i + 1 == order.len() {
-                line.extend(std::iter::repeat_n("  ", depth as usize));
+                push_indent(&mut line, depth as usize);
             }
-            match columns[at].kind.is_numeric() {
-                true => line.push_str(&format!("{text:>width$}")),
-                false => line.push_str(&format!("{text:<width$}")),
-            }
+            push_padded(&mut line, &cell(at), width[at], columns[at].kind.is_numeric());
         }
         writeln!(out, "{}", line.trim_end())
     };
-    write_line("#", 0, &|at| columns[at].title.clone())?;
-    for i in 0..table.len() {
+    write_line("#", 0, &|at| titles[at].clone())?;
+    for i in 0..rows {
         check(i, progress)?;
         let row = table.row(i);
-        write_line(&(i + 1).to_string(), row.depth, &|at| printable(row.cells[at].text(columns[at].kind)))?;
+        write_line(&(i + 1).to_string(), row.depth, &|at| cell_text(&row.cells[at].text(columns[at].kind)))?;
     }
     Ok(())
 }
@@ -99,24 +122,25 @@ fn digits(n: usize) -> usize {
 }
 
 /// One sentence for each row; those that lie deepest least are numbered.
-fn sentences(table: &dyn RowSource, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
+fn sentences(table: &dyn RowSource, rows: usize, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
     let header = table.header();
     let mut number = 0;
-    for i in 0..table.len() {
+    for i in 0..rows {
         check(i, progress)?;
         let row = table.row(i);
         let text = sentence(header, &row);
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
-        let indent = 6 + 2 * (row.depth as usize).saturating_sub(1);
+        let mut indent = "      ".to_owned();
+        push_indent(&mut indent, (row.depth as usize).saturating_sub(1));
         if row.depth == 0 {
             number += 1;
             writeln!(out, "  {number:>2}. {first}")?;
         } else {
-            writeln!(out, "{:indent$}{first}", "")?;
+            writeln!(out, "{indent}{first}")?;
         }
         for line in lines {
-            writeln!(out, "{:indent$}{line}", "")?;
+            writeln!(out, "{indent}{line}")?;
         }
     }
     Ok(())
@@ -139,7 +163,7 @@ fn fill(header: &TableHeader, row: &Row, place: &str) -> String {
     let id = place.strip_suffix(".path").unwrap_or(place);
     let Some(at) = header.column(id) else { return format!("{{{place}}}") };
     match (&row.cells[at], &header.columns[at]) {
-        (Cell::Node(link), Column { kind: CellKind::Node, .. }) if id != place => printable(link.path.clone()),
-        (cell, column) => printable(cell.text(column.kind)),
+        (Cell::Node(link), Column { kind: CellKind::Node, .. }) if id != place => cell_text(&link.path),
+        (cell, column) => cell_text(&cell.text(column.kind)),
     }
 }

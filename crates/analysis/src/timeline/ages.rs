@@ -1,7 +1,7 @@
-//! How old the objects of groups are, as a further metric of a timeline. It is a mean, so that of an inner node is not the sum of its leaves'.
+//! The mean age of groups' objects, as a further metric of a timeline. The mean of an inner node is not the sum of its leaves' means.
 
-use super::History;
 use super::closure_metric::ClosureMetric;
+use super::history::History;
 use super::metric::MetricBuilder;
 use super::tree_groups::{RUN, TreePlaces, with_above};
 use crate::group::Grouped;
@@ -37,7 +37,7 @@ impl History {
     }
 }
 
-/// What is known of the ages of some objects.
+/// The known ages of some objects.
 #[derive(Clone, Copy, Default)]
 struct Ages {
     objects: u64,
@@ -56,7 +56,7 @@ impl Ages {
     }
 }
 
-/// The ages of what is in each node of a tree and below it, as far as they are known.
+/// The ages of the objects in and below each node of a tree, as far as known.
 fn ages_by_place(heap: &HeapState, grouped: &Grouped, progress: &Progress) -> Result<Vec<Ages>> {
     let n = heap.object_count();
     let sums = (0..n.div_ceil(RUN))

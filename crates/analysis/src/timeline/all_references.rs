@@ -1,11 +1,12 @@
-//! All references between groups at one point in time, in one pass over the heap: what is exported, and what an input of
-//! trees brings along instead of objects.
+//! All references between groups at one point in time, found in one pass over the heap. This is the data of exports, and of inputs that
+//! have trees instead of objects.
 //!
-//! [`references`](super::references) answers for one group, which is what a click asks for. Asking it for each group in
-//! turn would look at the heap once for each of them.
+//! [`references`](super::references) answers for one group, for a click. A call for each group in turn would read the heap once for each of
+//! them.
 
+use super::key::NodeId;
+use super::nodes::Timeline;
 use super::references::{is_weak, nodes};
-use super::{NodeId, Timeline};
 use crate::group::Grouped;
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
@@ -25,11 +26,11 @@ pub struct ReferencePair {
     pub referencing: u64,
     /// How many objects are referred to.
     pub referenced: u64,
-    /// How many references there are.
+    /// The number of references.
     pub references: u64,
 }
 
-/// A GC root, or several of the same kind and place, and the group of what they hold.
+/// A GC root, or several of the same kind and place, and the group of the objects they hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldByRoot {
     /// The group.
@@ -40,10 +41,10 @@ pub struct HeldByRoot {
     pub objects: u64,
 }
 
-/// What is known of the references of one point in time.
+/// The known references of one point in time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeReferences {
-    /// By the group that refers, then by the other.
+    /// By the referring group, then by the other.
     pub pairs: Vec<ReferencePair>,
     /// By group, then by root.
     pub roots: Vec<HeldByRoot>,
@@ -104,7 +105,7 @@ pub fn time_references(
     Ok(TimeReferences { pairs, roots: roots(heap, grouped, &place) })
 }
 
-/// By pair of nodes: objects that refer, objects that are referred to, references.
+/// By pair of nodes: referring objects, target objects, references.
 type PairSums = FxHashMap<(u32, u32), [u64; 3]>;
 
 struct Sums<'a> {
@@ -117,8 +118,8 @@ struct Sums<'a> {
 }
 
 impl Sums<'_> {
-    /// Adds what an object refers to, and that it is referred to. A reference between objects of one group is inside
-    /// that group, whatever other groups they are in.
+    /// Adds the references of an object at both ends. A reference between objects of one group is inside that group, even if they are in
+    /// other groups too.
     fn add(&mut self, heap: &HeapState, grouped: &Grouped, o: ObjectId) {
         let place = self.place;
         let nodes_of = |o: ObjectId| nodes(place, grouped.leaves_of(heap, o));

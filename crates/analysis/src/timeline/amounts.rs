@@ -1,9 +1,11 @@
-//! The amounts of nodes over time. Columns of times, objects and bytes: who asks for bytes alone reads nothing else, and what a step
-//! of a large city in time costs is what it reads. So numbers are as short as they can be.
+//! The amounts of nodes over time, in columns of times, objects and bytes. A reader of bytes reads only bytes, and a step of a large city
+//! in time costs as much as it reads. So numbers are as narrow as possible.
 //!
 //! May not: know trees, names or metrics other than these two.
 
-use super::{Amount, Metric, NodeId};
+use super::key::NodeId;
+use super::metric::Metric;
+use memory_city_heap::Amount;
 use memory_city_heap::numbers::{Number, NumberColumn};
 use memory_city_heap::prefetch::prefetch;
 use std::ops::Range;
@@ -13,8 +15,8 @@ const AHEAD: usize = 96;
 /// Among fewer changes than this, one after the other is faster than a search.
 const FEW: usize = 8;
 
-/// The amount of a node is that of the last of its changes not after the time; 0 before the first. So a timeline of many times
-/// costs what changes: 6 to 20 bytes for each change of a node, 10 where there are fewer than 65,536 times and no group has 4 GB.
+/// The amount of a node is that of the last of its changes not after the time; 0 before the first. So a timeline of many times costs as
+/// much as it changes: 6 to 20 bytes for each change of a node, 10 if there are fewer than 65,536 times and no group has 4 GB.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AmountLog {
     /// The changes of node n are those at `first[n]..first[n + 1]`, ascending by time.
@@ -25,7 +27,7 @@ pub(super) struct AmountLog {
 }
 
 impl AmountLog {
-    /// With room for the changes of nodes that begin at these places, of which the last is the end, at times before `times`; no amount
+    /// Allocates room for the changes of nodes that begin at the places `first` (the last is the end), at times before `times`; no amount
     /// is above `largest`.
     pub fn with_room(first: Vec<u32>, times: usize, largest: Amount) -> AmountLog {
         let changes = first.last().map_or(0, |&end| end as usize);
@@ -91,8 +93,8 @@ impl AmountLog {
         (self.last_until(t, node).map_or(0, |at| column.get(at)), first)
     }
 
-    /// The same for many nodes at once, in their order, into columns of as many. They lie all over the memory: some are on their way while
-    /// others are looked at.
+    /// The same for many nodes at once, in their order, into columns of the same length. They are scattered over the memory, so reads
+    /// overlap.
     pub fn values_and_firsts(&self, t: usize, nodes: &[NodeId], metric: Metric, into: (&mut [u64], &mut [u64])) {
         let column = self.column(metric);
         match &self.times {
@@ -152,7 +154,7 @@ impl AmountLog {
     }
 }
 
-/// Which of a node's changes is the last that is not after `t`.
+/// The index of a node's last change that is not after `t`.
 #[inline]
 fn last_until<T: Number>(times: &[T], t: u64) -> Option<usize> {
     let is_past = |time: &T| time.wide() <= t;
@@ -187,7 +189,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a map of what each node has at which time.
+        /// Compares with a map of each node's amounts by time.
         #[test]
         fn many_nodes_have_what_each_has(
             logs in prop::collection::vec(prop::collection::btree_map(0u32..40, (0u64..9, prop_oneof![0u64..9, 65_530..65_540u64, (1u64 << 32) - 2..(1 << 32) + 2]), 0..20), 1..40),

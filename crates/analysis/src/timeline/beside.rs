@@ -1,13 +1,15 @@
-//! What lies in groups that have groups below them, beside those: a view that draws leaves alone does not show it.
+//! Amounts of inner groups beside their subgroups: a view that draws only leaves does not show them.
 //!
-//! Trees of other programs may have it. Of the groupings here, those by owner would: of a registry's persons, the names are a group of
+//! Trees of other programs may have such amounts. Of our groupings, those by owner would: of a registry's persons, the names are a group of
 //! their own, and the persons are in the group around it. These get a group beside the names (`group/placement`).
 
-use super::{Metric, NodeId, Timeline};
+use super::key::NodeId;
+use super::metric::Metric;
+use super::nodes::Timeline;
 
 impl Timeline {
-    /// By time: how much of the heap is in no leaf, objects or bytes; 0 where leaves share objects, and together have more than the
-    /// heap. Costs what changes over all times.
+    /// By time: the part of the heap that is in no leaf, objects or bytes; 0 if leaves share objects, and together have more than the heap.
+    /// Linear in the changes over all times.
     pub fn beside_leaves(&self, metric: Metric) -> Vec<u64> {
         // What every leaf has more or less of than before, by the time at which it has; in two's complement.
         let mut more = vec![0u64; self.times()];

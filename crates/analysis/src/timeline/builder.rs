@@ -1,13 +1,16 @@
-//! Joins trees one at a time, so that a long series never holds them all: of each it keeps what changed.
+//! Builder of timelines: joins trees one at a time and keeps only the changes of each, so that a long series never holds all trees.
 //!
-//! Trees of a series resemble each other, so a node is first looked for right behind the one before it, in the order
-//! in which nodes first came: that costs two comparisons. Only where the guess fails is a node hashed.
+//! Trees of a series resemble each other. So a node is first expected right after the previous one, in the order in which nodes first came,
+//! which costs two comparisons. A node is hashed only if that fails.
 
 use super::json::memory::Amounts;
+use super::key::NodeId;
+use super::nodes::Timeline;
+use super::point::TimePoint;
 use super::symbols::NameTable;
-use super::{Amount, NodeId, TimePoint, Timeline};
 use crate::group::MemoryTree;
 use ahash::AHashMap;
+use memory_city_heap::Amount;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -31,15 +34,15 @@ pub struct TimelineBuilder {
     role_of_name: Vec<u32>,
     /// The most bytes of names that are made up when the timeline is finished, so that siblings differ.
     made_up: u64,
-    /// By time: the nodes whose amount became another. It is 0 before the first. Shared with copies, which are made
-    /// to finish a timeline that goes on growing.
+    /// By time: the nodes whose amount changed. It is 0 before the first. Shared with copies, which become finished timelines while this
+    /// one goes on growing.
     pub(super) log: Vec<Arc<Vec<Change>>>,
     /// Changes in the log.
     changes: u64,
     pub(super) separators: Vec<(Arc<str>, &'static str)>,
     /// Roles of nodes at which counting starts anew.
     pub(super) restarts: HashSet<Arc<str>>,
-    /// Roles whose groups have what is in none of the groups below them in one of its own.
+    /// Roles whose groups put objects without a subgroup into one of their own.
     pub(super) own_roles: HashSet<Arc<str>>,
     /// Roles that nest, as far as the input says so.
     pub(super) nested: HashSet<Arc<str>>,
@@ -57,11 +60,11 @@ pub(super) type Change = (u32, Amount);
 pub(crate) struct NodeRow<'a> {
     /// Number of the parent among the rows; of no meaning for the root.
     pub parent: usize,
-    /// What made the node.
+    /// The classifier that made the node.
     pub role: &'a str,
     /// The name for people.
     pub name: &'a str,
-    /// What the node is matched by instead of its name.
+    /// The key that matches the node instead of its name.
     pub key: Option<&'a str>,
     /// Objects and bytes.
     pub amount: Amount,
@@ -85,8 +88,7 @@ pub(crate) struct Keys {
     pub ambiguous: Vec<Arc<str>>,
 }
 
-/// What makes a node the same at another time. Hashed with a random seed: names come from files, and nobody shall be
-/// able to choose names that all fall into one bucket.
+/// The identity of a node over time. Hashed with a random seed: names come from files, which must not be able to force collisions.
 #[derive(PartialEq, Eq, Hash, Clone, Copy, Debug)]
 struct NodeIdentity {
     parent: u32,
@@ -99,13 +101,19 @@ struct NodeIdentity {
 /// No key.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The name of a node that shares its name, but not its role, with a sibling: a package `a.b` beside a class `a.b`.
-pub(super) fn told_apart(name: &str, role: &str) -> String {
-    format!("{name} ({role})")
+impl Timeline {
+    /// Joins the trees of several points in time, of no known runtime; `trees[i]` is the heap at `points[i]`.
+    pub fn from_trees(points: Vec<TimePoint>, trees: &[MemoryTree]) -> Self {
+        let mut builder = TimelineBuilder::default();
+        for (point, tree) in points.into_iter().zip(trees) {
+            builder.add(point, tree);
+        }
+        builder.finish()
+    }
 }
 
 impl TimelineBuilder {
-    /// Says what the whole is called: before anything is added.
+    /// Names the root: before anything is added.
     pub(crate) fn name_root(&mut self, name: &str) {
         self.root(name, "Heap");
     }
@@ -164,9 +172,8 @@ impl TimelineBuilder {
         duplicates
     }
 
-    /// Adds the next point in time from what changed since the last call. The tree is always the same one, which only
-    /// grows, without nodes that share their place; `changed` are the nodes whose amounts may be others now. Costs what
-    /// changed.
+    /// Adds the next point in time from the changes since the last call. The tree is always the same one, which only grows, without nodes
+    /// that share their place; `changed` are the nodes whose amounts may have changed. Linear in these.
     pub fn step(&mut self, point: TimePoint, tree: &MemoryTree, changed: &[u32]) {
         self.stepped = true;
         for n in self.known.len()..tree.len() {
@@ -230,12 +237,18 @@ impl TimelineBuilder {
         self.parent.len()
     }
 
+    /// Bytes of the paths of all nodes together. O(nodes).
+    pub(crate) fn path_bytes(&self) -> u64 {
+        let lengths = self.name.iter().map(|&name| self.symbols.text(name).len());
+        super::json::columns::path_bytes(self.parent.iter().copied().zip(lengths))
+    }
+
     /// How often a node's amount became another so far.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// How much of everything there is, for whoever counts memory.
+    /// The amounts of everything in it, for memory accounts.
     pub(crate) fn amounts(&self) -> Amounts {
         let nested: u64 = self.nested.iter().map(|role| role.len() as u64).sum();
         Amounts {
@@ -248,7 +261,7 @@ impl TimelineBuilder {
         }
     }
 
-    /// The most that adding a tree would add to [`TimelineBuilder::amounts`]: costs what looking up its nodes costs.
+    /// The most that adding a tree would add to [`TimelineBuilder::amounts`]: costs a lookup of its nodes.
     pub(crate) fn growth<'a>(&self, rows: impl ExactSizeIterator<Item = NodeRow<'a>>) -> Amounts {
         let mut growth = Amounts { changes: (rows.len() + self.known.len()) as u64, ..Amounts::default() };
         let mut ids: Vec<u32> = Vec::with_capacity(rows.len());
@@ -309,8 +322,8 @@ impl TimelineBuilder {
         }
     }
 
-    /// Drops the first times, of what was fed tree by tree; what comes can be added as before. Groups that were only there stay, with
-    /// nothing in them.
+    /// Drops the first times, for a timeline fed tree by tree; later times can be added as before. Groups that only existed then stay,
+    /// empty.
     pub(crate) fn forget(&mut self, first: usize) {
         let first = first.min(self.points.len());
         self.points.drain(..first);
@@ -333,8 +346,8 @@ impl TimelineBuilder {
         self.seen.iter_mut().for_each(|seen| *seen = seen.saturating_sub(first as u32));
     }
 
-    /// Puts the times into another order: `order` has, for each of them, the number it was added as and what is said
-    /// of it. Times that are not in it are dropped. Nothing can be added after that.
+    /// Puts the times into another order. `order` has, for each of them, the number it was added as and its description. Times that are
+    /// missing in it are dropped. Nothing can be added after that.
     pub(crate) fn arrange(&mut self, order: Vec<(usize, TimePoint)>) {
         let times = self.points.len();
         let (places, points): (Vec<usize>, Vec<TimePoint>) = order.into_iter().unzip();
@@ -439,8 +452,8 @@ impl TimelineBuilder {
         id
     }
 
-    /// Counts what a name of its own may take that is made up for a node: where it has a key, or where a node of
-    /// another role has its name. Both of them get one, so it counts twice.
+    /// Counts the memory of a generated name for a node, needed if it has a key, or if a node of another role has its name. Both of them
+    /// get one, so it counts twice.
     fn note_name(&mut self, name: u32, role: u32, row: &NodeRow<'_>) {
         if self.role_of_name.len() <= name as usize {
             self.role_of_name.resize(self.symbols.len(), NONE);
@@ -455,8 +468,8 @@ impl TimelineBuilder {
         }
     }
 
-    /// The timeline. Nodes are numbered level by level, by name within a parent: the same data gives the same numbers,
-    /// whatever the order in which the trees listed them.
+    /// The timeline. Nodes are numbered level by level, by name within a parent: the same data gives the same numbers, whatever the order
+    /// of nodes in the trees.
     pub fn finish(self) -> Timeline {
         self.finish_with_keys().0
     }

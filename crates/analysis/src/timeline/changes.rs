@@ -1,11 +1,12 @@
-//! Which nodes change when: what a step in time has to look at.
+//! The nodes that change at each time, which a step in time has to visit.
 
-use super::{NodeId, Timeline};
+use super::key::NodeId;
+use super::nodes::Timeline;
 
 /// The nodes whose amount becomes another, by time. Four bytes a change.
 #[derive(Clone, Debug, Default)]
 pub struct ChangesByTime {
-    /// Those of time t are `nodes[first[t]..first[t + 1]]`.
+    /// The nodes of time t are `nodes[first[t]..first[t + 1]]`.
     first: Vec<usize>,
     nodes: Vec<u32>,
     /// Times at which too many change.

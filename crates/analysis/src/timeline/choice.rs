@@ -1,12 +1,9 @@
-//! Which grouping an input gets, by name or as suits it, and whether it knows enough for it.
+//! Choice of a grouping for an input, by name or automatically, and the check that the input has the facts it needs.
 
-use crate::group::{self, GroupOptions, Grouping, Reads};
+use crate::group::{self, AUTO, GroupOptions, Grouping, Reads};
 use memory_city_formats::{HeapSeries, SnapshotInfo};
 use memory_city_heap::error::{Error, Result};
 use std::sync::Arc;
-
-/// The grouping that suits the input: by allocation site where the source knows it, by package otherwise.
-pub const AUTO: &str = "auto";
 
 pub(super) fn choose(series: &dyn HeapSeries, grouping: &str) -> Result<Arc<Grouping>> {
     named(match (grouping, series.has_sites()) {
@@ -27,7 +24,7 @@ pub(crate) fn named(text: &str) -> Result<Arc<Grouping>> {
     })
 }
 
-/// What every trace knows, and what it may hold.
+/// The facts that every trace has, and those it may have.
 pub(super) fn known_of_traces() -> Reads {
     Reads::all() - (Reads::LOADERS | Reads::CLASS_OBJECT | Reads::FIELDS)
 }

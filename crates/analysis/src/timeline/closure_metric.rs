@@ -1,10 +1,11 @@
-//! What can be asked of what groups reach and retain: the metrics, and which of them one walk finds together.
+//! Metrics of closures: the reached and retained amounts of groups, and which of them one walk finds together.
 
-use super::metric::{MetricInfo, Unit};
+use super::metric::MetricInfo;
+use crate::tabular::Unit;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{GroupAmounts, KeepRules};
 
-/// A metric of what groups reach or retain.
+/// A metric of a group's closures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClosureMetric {
     /// Bytes that would be freed if the whole group were.
@@ -18,8 +19,7 @@ pub enum ClosureMetric {
     /// Objects of other groups that refer to the group, whether or not their references keep it. Those of an inner node are the
     /// sums over its leaves.
     Referrers,
-    /// How many garbage collections the objects of the group have survived, on average of those of which that is known; 0 where it
-    /// is of none.
+    /// Mean number of garbage collections that the objects of the group have survived, over those with a known age; 0 without any.
     Age,
 }
 
@@ -33,7 +33,7 @@ impl ClosureMetric {
         ClosureMetric::Referrers,
         ClosureMetric::Age,
     ];
-    /// Those of what groups reach and retain.
+    /// The metrics of deep and retained amounts.
     pub const CLOSURES: [ClosureMetric; 4] =
         [ClosureMetric::Retained, ClosureMetric::RetainedObjects, ClosureMetric::Deep, ClosureMetric::DeepObjects];
 
@@ -60,12 +60,12 @@ impl ClosureMetric {
         })
     }
 
-    /// Whether it is of what groups reach.
+    /// True for the metrics of deep amounts.
     pub fn is_deep(self) -> bool {
         matches!(self, ClosureMetric::Deep | ClosureMetric::DeepObjects)
     }
 
-    /// The value among what a group reaches and retains; 0 for what is found in another way, referrers and ages.
+    /// The value among a group's closures; 0 for metrics found in another way, referrers and ages.
     pub fn value(self, amounts: &GroupAmounts) -> u64 {
         match self {
             ClosureMetric::Retained => amounts.retained.bytes,
@@ -77,17 +77,17 @@ impl ClosureMetric {
     }
 }
 
-/// What is asked for of groups.
+/// A request for closures of groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ClosureRequest {
-    /// Which references keep what they refer to.
+    /// The rules for references.
     pub rules: KeepRules,
     /// Deep amounts too, not only retained ones: they are zero otherwise.
     pub deep: bool,
 }
 
 impl ClosureRequest {
-    /// What some metrics need.
+    /// The request for some metrics.
     pub fn of(metrics: &[ClosureMetric], rules: KeepRules) -> ClosureRequest {
         ClosureRequest { rules, deep: metrics.iter().any(|metric| metric.is_deep()) }
     }

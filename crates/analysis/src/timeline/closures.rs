@@ -1,13 +1,16 @@
-//! What the groups of a tree reach and retain, as further metrics of its timeline.
+//! Deep and retained amounts of the groups of a tree, as further metrics of its timeline.
 //!
-//! The numbers are those of [`GroupClosures`]: a group is all objects below a node, so that what an inner node retains is
-//! what would be freed if all its objects were, which is more than its children retain one by one where they own
-//! something together.
+//! The numbers are those of [`GroupClosures`]: a group is all objects below a node. So the retained amount of an inner node would be freed
+//! with all its objects, and is more than its children retain one by one if they own something together.
 
 use super::closure_metric::{ClosureMetric, ClosureRequest};
+use super::history::History;
+use super::kept_amounts::TimeAmounts;
+use super::key::NodeId;
 use super::metric::MetricBuilder;
+use super::nodes::Timeline;
+use super::source::Source;
 use super::tree_groups::{TreePlaces, object_groups};
-use super::{History, NodeId, Source, Timeline};
 use crate::group::{self, Grouped, Reads};
 use memory_city_formats::{MemoryNeed, each_state, memory_budget};
 use memory_city_heap::HeapState;
@@ -15,63 +18,13 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{GroupAmounts, GroupClosures, KeepRules};
 use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Times whose amounts are held while those of several dumps are found at once.
 const AHEAD: usize = 8;
 
-/// What all nodes reach and retain at a time, by node.
-pub type TimeAmounts = Arc<Vec<GroupAmounts>>;
-
-/// Amounts that were found lately.
-#[derive(Clone, Default)]
-pub(super) struct KeptAmounts {
-    all: VecDeque<((usize, ClosureRequest), TimeAmounts)>,
-}
-
-/// Bytes of amounts that are kept, at most; those of the last time always.
-const KEPT: usize = 64 << 20;
-
-impl KeptAmounts {
-    fn get(&self, time: usize, request: ClosureRequest) -> Option<TimeAmounts> {
-        let found = self
-            .all
-            .iter()
-            .find(|((t, kept), _)| *t == time && kept.rules == request.rules && (kept.deep || !request.deep));
-        found.map(|(_, amounts)| Arc::clone(amounts))
-    }
-
-    fn add(&mut self, time: usize, request: ClosureRequest, amounts: TimeAmounts) {
-        self.all.push_back(((time, request), amounts));
-        let bytes = |amounts: &TimeAmounts| amounts.len() * size_of::<GroupAmounts>();
-        let mut total: usize = self.all.iter().map(|(_, amounts)| bytes(amounts)).sum();
-        while total > KEPT && self.all.len() > 1 {
-            total -= self.all.pop_front().map_or(0, |(_, amounts)| bytes(&amounts));
-        }
-    }
-
-    /// The same for trees that have gone on: their nodes have the same keys, and `time_of` says where a time is now, if it is.
-    pub(super) fn moved(
-        &self,
-        (before, now): (&Timeline, &Timeline),
-        time_of: &dyn Fn(usize) -> Option<usize>,
-    ) -> KeptAmounts {
-        if self.all.is_empty() {
-            return KeptAmounts::default();
-        }
-        let node_of: Vec<Option<NodeId>> = now.nodes().map(|node| before.find(&now.key(node))).collect();
-        let move_one = |((time, request), amounts): &((usize, ClosureRequest), TimeAmounts)| {
-            let of =
-                |node: &Option<NodeId>| node.and_then(|node| amounts.get(node.index()).copied()).unwrap_or_default();
-            Some(((time_of(*time)?, *request), Arc::new(node_of.iter().map(of).collect())))
-        };
-        KeptAmounts { all: self.all.iter().filter_map(move_one).collect() }
-    }
-}
-
 impl History {
-    /// What some nodes reach and retain at a point in time, in their order; zero where a node has no objects.
+    /// The closures of some nodes at a point in time, in their order; zero for a node without objects.
     ///
     /// # Errors
     /// When the heap state holds no references or roots or cannot be loaded again, or the work was cancelled.
@@ -91,8 +44,8 @@ impl History {
         find(&closures, &place.of(nodes), request, progress)
     }
 
-    /// What all nodes reach and retain at a point in time, by node. `first` is called with what the nodes of `wanted` do,
-    /// in their order, as soon as that is known: before all others.
+    /// The closures of all nodes at a point in time, by node. `first` is called with those of `wanted`, in their order, as soon as they are
+    /// known: before all others.
     ///
     /// # Errors
     /// As [`History::closures_of`].
@@ -124,7 +77,7 @@ impl History {
         Ok(all)
     }
 
-    /// What was found before, in this program or an earlier one.
+    /// Closures found earlier, in this program or in the cache.
     fn known_closures(&self, time: usize, request: ClosureRequest) -> Option<TimeAmounts> {
         if let Some(all) = self.kept_amounts().get(time, request) {
             return Some(all);
@@ -147,8 +100,8 @@ impl History {
         Ok(GroupClosures::new(heap, request.rules, groups))
     }
 
-    /// What the groups of dumps retain at the next of some times, as far as it was found before or is found at once with that of the
-    /// first of them: `ahead` times at most. The amounts of a few times are held, not of all.
+    /// The retained amounts of the groups of dumps at the next of some times. They were found before, or are found together with that of
+    /// the first, `ahead` times at most. The amounts of a few times are in memory, not of all.
     fn closures_ahead(
         &self,
         times: &[usize],
@@ -188,8 +141,8 @@ impl History {
         Ok(found)
     }
 
-    /// What all nodes reach and retain at some points in time, by node, in the order of `times`: `found` is called with each as soon as
-    /// it is known, and with `None` where a trace has no references yet. Of dumps up to `ahead` are read together.
+    /// The closures of all nodes at some points in time, by node, in the order of `times`. `found` is called with each as soon as it is
+    /// known, and with `None` if a trace has no references yet. For dumps up to `ahead` are read together.
     ///
     /// # Errors
     /// As [`History::closures_of`]. In a trace times without references are passed over as long as others have some.
@@ -230,8 +183,8 @@ impl History {
         }
     }
 
-    /// The same series and groups with further metrics: what each group reaches and retains, at all times. One heap state
-    /// after the other is loaded; 16 bytes are kept for each value that differs from the time before.
+    /// The same series and groups with further metrics: the closures of each group, at all times. One heap state after the other is loaded;
+    /// 16 bytes are kept for each value that differs from the time before.
     ///
     /// # Errors
     /// As [`History::closures_of`]. In a trace times without references are passed over as long as others have some.
@@ -306,7 +259,7 @@ impl Source {
         }
     }
 
-    /// What all nodes reach and retain at some points in time ([`History::closures_at`]).
+    /// The closures of all nodes at some points in time ([`History::closures_at`]).
     ///
     /// # Errors
     /// When the input has no heap states, and otherwise as [`History::closures_at`].
@@ -332,7 +285,7 @@ fn no_objects() -> Error {
     }
 }
 
-/// Asks for what was requested, and no more: of nodes of a tree, where they are.
+/// Finds the requested amounts, and no more: those of nodes of a tree, if there are nodes.
 fn find(
     closures: &GroupClosures<'_>,
     nodes: &[Option<u32>],
@@ -350,7 +303,7 @@ fn find(
     Ok(nodes.iter().map(|node| node.and_then(|_| found.next()).unwrap_or_default()).collect())
 }
 
-/// Whether a heap state has what closures are made of.
+/// Fails if a heap state has no data for closures.
 fn check(heap: &HeapState, is_trace: bool) -> Result<()> {
     // A trace says what is alive, whether or not it knows all roots.
     let needs = if is_trace { Reads::REFERENCES } else { Reads::REFERENCES | Reads::ROOTS };

@@ -1,14 +1,18 @@
-//! Recordings that hold counts and no objects, as trees over time: class histograms, or what samples estimate to be alive.
+//! Recordings with counts but no objects, as trees over time: class histograms, or live objects estimated from samples.
 //!
-//! The classifiers are those of heap states and traces. Of what is counted together they are asked once, by what it has in common: a
-//! class, and of samples the place, the thread and the collections survived. Any list that reads no more than that can be had. Who asks
-//! for nothing gets packages, types, and where they are known the places that allocated.
+//! The classifiers are those of heap states and traces. They are called once for objects that are counted together, with the common facts:
+//! a class, and for samples the place, the thread and the collections survived. Any grouping that reads no more than that works. The
+//! default grouping has packages, types, and the allocation sites if they are known.
 
+use super::builder::TimelineBuilder;
 use super::choice::named;
-use super::{AUTO, SampledPart, TimePoint, Timeline, TimelineBuilder};
-use crate::group::domain::{class_of_frame, tell_packages};
+use super::nodes::Timeline;
+use super::point::TimePoint;
+use super::sampled_part::SampledPart;
+use crate::group::domain::class_of_frame;
 use crate::group::{
-    ByFunction, Classifier, ClassifierMeta, Grouping, GroupingRun, ObjectValues, ObjectView, Placement, Reads, registry,
+    AUTO, ByFunction, Classifier, ClassifierMeta, Grouping, GroupingRun, ObjectValues, ObjectView, Placement, Reads,
+    registry, tell_packages,
 };
 use memory_city_formats::counts::{ClassCounts, CountBasis};
 use memory_city_formats::replay::CohortKey;
@@ -20,7 +24,7 @@ use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the root of trees is called whose amounts are estimates.
+/// The name of the root of estimated trees.
 pub const ESTIMATED: &str = "Heap, estimated from samples";
 
 /// The counts of a recording without walks, under a grouping.
@@ -37,7 +41,7 @@ impl CountedHistory {
     ///
     /// # Errors
     /// When the grouping is not known, a classifier fails, or the work was cancelled.
-    pub(super) fn of(
+    pub(crate) fn of(
         counted: CountedTimes,
         path: &Path,
         grouping: &str,
@@ -99,23 +103,23 @@ impl CountedHistory {
         self.counted.warnings.iter().chain(&self.refused).cloned().collect()
     }
 
-    /// What was counted, whatever it is grouped by.
+    /// The counts, for any grouping.
     pub(crate) fn counted(&self) -> &CountedTimes {
         &self.counted
     }
 
-    /// What was counted by class.
+    /// The class counts.
     pub(super) fn class_counts(&self) -> Option<&Arc<ClassCounts>> {
         self.counted.histograms.as_ref()
     }
 
-    /// Whether the trees are estimates from samples: then what was counted by class is beside them.
+    /// True if the trees are estimates from samples: then the class counts are beside them.
     pub(crate) fn is_estimate(&self) -> bool {
         self.counted.is_estimate
     }
 }
 
-/// What is known of all that is counted.
+/// The facts that all counted objects have.
 fn known_of(counted: &CountedTimes) -> Reads {
     let mut known = Reads::TYPE;
     known.set(Reads::SITE, counted.tells_places);
@@ -156,7 +160,7 @@ fn unasked(tells_places: bool) -> Arc<Grouping> {
         // The innermost frame of the program's own code, or of any.
         classifiers.push(Arc::new(ByFunction::new(meta, move |object, values| {
             let frames = object.site();
-            let own = frames.iter().find(|frame| domain.covers(class_of_frame(frame)));
+            let own = frames.iter().find(|frame| domain.covers(object.profile(), class_of_frame(frame)));
             values.one(own.or(frames.first()).map_or("(no stack)", |frame| frame));
         })));
     }
@@ -175,7 +179,7 @@ fn split(class: &str) -> (&str, &str) {
     plain.rsplit_once('.').map_or(("", class), |(package, _)| (package, &class[package.len() + 1..]))
 }
 
-/// Groups what was counted at each time. What an estimate makes of a group is rounded once, whatever the kinds are of which it consists.
+/// Groups the counts at each time. The estimate of a group is rounded once, whatever kinds it consists of.
 fn timeline_of(counted: &CountedTimes, grouping: &Grouping, progress: &Progress) -> Result<Timeline> {
     progress.begin("Grouping what was counted", counted.times.len() as u64);
     let run = GroupingRun { heap: None, among: None, progress };
@@ -218,7 +222,7 @@ fn timeline_of(counted: &CountedTimes, grouping: &Grouping, progress: &Progress)
         builder.step(point_of(counted, time), tree, &all);
         Ok(())
     })?;
-    Ok(builder.finish())
+    Ok(builder.finish().with_profile(counted.profile()))
 }
 
 fn point_of(counted: &CountedTimes, time: usize) -> TimePoint {

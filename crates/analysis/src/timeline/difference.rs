@@ -1,11 +1,13 @@
-//! Which objects of a group two points in time have in common.
+//! Matching of a group's objects between two points in time.
 //!
-//! Traces know the identity of objects: the recording counts them by creation data and birth, and what was born and is still
-//! there at a later time is the same. Walks of a recording that follows all objects have a number for each; what has none was made while
-//! the walk was taken. Dumps know none: as many as a group has at both times are matched by its name, though
-//! they may be others, and only what one of the times has more of is certainly not in common.
+//! Traces know the identity of objects: the recording counts them by creation data and birth, and an object born earlier that still exists
+//! later is the same. Walks of a recording that follows all objects have a number for each; an object without one was created during the
+//! walk. Dumps have no identity. As many objects as a group has at both times are matched by its name, though they may be others, and only
+//! the surplus of one time is certainly unmatched.
 
-use super::{History, NodeId, Timeline};
+use super::history::History;
+use super::key::NodeId;
+use super::nodes::Timeline;
 use crate::group::{Grouped, Grouping, GroupingRun, ObjectView, Placement, Reads};
 use memory_city_formats::Recording;
 use memory_city_formats::replay::CohortKey;
@@ -15,8 +17,7 @@ use memory_city_heap::{HeapState, ObjectId};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Objects of a group at two times. What is there at the first is what is only there, matched or unclear; the same of the
-/// second.
+/// Objects of a group at two times. Those at the first are only there, matched or unclear; likewise those at the second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupMatch {
     /// Objects that are in the group at the first of the times alone.
@@ -25,19 +26,19 @@ pub(crate) struct GroupMatch {
     pub only_time: u64,
     /// Objects that are in it at both.
     pub matched: u64,
-    /// So many at either time that are in the group at both, or moved between groups: the recording cannot tell. Of walks: so many of
-    /// those that have no number yet at the earlier time may be among those that came.
+    /// Objects at either time that may be in the group at both, or may have moved between groups: the recording cannot tell. For walks:
+    /// objects without a number at the earlier time, which may be among the new ones.
     pub unclear: u64,
 }
 
 impl GroupMatch {
-    /// So many at the one time and so many at the other that nothing tells apart.
+    /// A match of counts alone: any of the objects at one time may be any of the other.
     pub(crate) fn by_count(base: u64, time: u64) -> GroupMatch {
         let matched = base.min(time);
         GroupMatch { only_base: base - matched, only_time: time - matched, matched, unclear: 0 }
     }
 
-    /// As [`GroupMatch::by_count`], where those of both times need not be the same.
+    /// As [`GroupMatch::by_count`], for objects that need not be the same at both times.
     fn unclear(base: u64, time: u64) -> GroupMatch {
         let by_count = GroupMatch::by_count(base, time);
         GroupMatch { matched: 0, unclear: by_count.matched, ..by_count }
@@ -54,9 +55,9 @@ impl GroupMatch {
 
 /// The objects of all groups at two times.
 pub(crate) struct TimeMatch {
-    /// By node, of leaves.
+    /// By node, for leaves.
     pub by_node: Vec<GroupMatch>,
-    /// Of all objects, whatever group they are in: which of them are there at both times.
+    /// The match of all objects, whatever their groups.
     pub all: GroupMatch,
 }
 
@@ -116,8 +117,7 @@ impl History {
         Ok(match_identities(&found(base)?, &found(time)?, base.cmp(&time), timeline.len()))
     }
 
-    /// The same of a trace under a grouping that reads only what a recording knows; `timeline` is grouped so. No heap state is
-    /// made.
+    /// The same for a trace under a grouping that reads only facts of a recording; `timeline` has that grouping. No heap state is built.
     ///
     /// # Errors
     /// When the work was cancelled.
@@ -138,7 +138,7 @@ impl History {
     }
 }
 
-/// What is counted of a cohort at two times.
+/// The counts of a cohort at two times.
 type CohortCounts = FxHashMap<CohortKey, [u64; 2]>;
 
 fn by_recording(
@@ -207,7 +207,7 @@ fn by_recording(
     Ok(found)
 }
 
-/// What there is of each cohort at two moments.
+/// The counts of each cohort at two moments.
 fn cohorts_at(recording: &Recording, moments: [usize; 2], progress: &Progress) -> Result<CohortCounts> {
     let end = moments[0].max(moments[1]);
     progress.begin("Following objects over time", end as u64 + 1);
@@ -305,8 +305,8 @@ impl Identities {
     }
 }
 
-/// What has no identity at the time of `late` was made while that was looked at, so it is there at that time alone. What had none at
-/// the time of `early` got one later if it lived: it may be among all that got theirs since, or have died.
+/// Matches objects without identity. One at the time of `late` was created during that walk, so it exists at that time alone. One at the
+/// time of `early` got a number later if it lived: it may be among all objects with newer numbers, or have died.
 fn match_unknown(early: &Identities, late: &Identities, found: &mut TimeMatch, early_is_base: bool) {
     let alone = |matched: &mut GroupMatch, is_early: bool, count: u64| match is_early == early_is_base {
         true => matched.only_base += count,
@@ -442,7 +442,7 @@ mod tests {
         prop::collection::vec(one, 0..60)
     }
 
-    /// What a walk knows of them: numbers are given in the order in which objects are met.
+    /// The objects of a walk: numbers are given in the order in which objects are met.
     fn seen(all: &[Followed], walk: usize) -> Identities {
         let mut found = Identities { objects: Vec::new(), unknown: Vec::new(), groups: Vec::new() };
         for (at, object) in all.iter().enumerate() {
@@ -460,8 +460,8 @@ mod tests {
     }
 
     proptest! {
-        /// What is said to have come, gone or stayed has; all that is in a group is told once; what is unclear is no more than what
-        /// was made while the earlier walk was taken. In either direction.
+        /// Objects reported as new, gone or kept are so, each object of a group counts once, and unclear ones are no more than those
+        /// created during the earlier walk. In either direction.
         #[test]
         fn what_walks_say_of_identity_is_true(all in objects(), back in any::<bool>()) {
             let sides = if back { [1, 0] } else { [0, 1] };

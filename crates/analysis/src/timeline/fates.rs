@@ -1,23 +1,27 @@
-//! The difference of two times as trees: what was born between them, what died, and what survived, each divided into its groups.
+//! The difference of two times as trees: objects born between them, dead objects and survivors, each divided into its groups.
 //!
-//! Two points in time, the ones that are compared. At the first stand what died until the second and what survived, at the second what
-//! survived and what was born, so that either is the whole heap of its time, and any view shows the difference: a city of the second
-//! point has the newborn as a district, in the colours of growth.
+//! The source has the two compared points in time. The first has the objects that died until the second and the survivors; the second has
+//! the survivors and the newborn. So each is the whole heap of its time, and any view shows the difference: a city of the second point has
+//! the newborn as a district, in the colours of growth.
 
+use super::builder::TimelineBuilder;
 use super::difference::{GroupMatch, TimeMatch};
 use super::json::JsonSource;
-use super::{Amount, Source, Timeline, TimelineBuilder};
-use crate::analyses::TimeWindow;
+use super::key::NodeId;
+use super::nodes::Timeline;
+use super::source::Source;
+use super::window::TimeWindow;
 use crate::group::MemoryTree;
+use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
-use std::sync::Arc;
+use rustc_hash::FxHashMap;
 
-/// What a grouping begins with that asks for the difference of two times: `difference:3-8:type`, or `difference::type` for that of
-/// the first and the last.
+/// The prefix of a grouping for the difference of two times: `difference:3-8:type`, or `difference::type` for that of the first and the
+/// last.
 pub const DIFFERENCE: &str = "difference:";
 
-/// What became of objects, where the input knows that objects are the same, and where it counts.
+/// The fates of objects, by exact identity, and by count.
 const FATES: [[&str; 4]; 3] = [
     ["Born", "Died", "Survived", "Stayed, perhaps in another group"],
     ["Born", "Died", "Survived", "Made while the first walk was taken"],
@@ -27,8 +31,8 @@ const FATES: [[&str; 4]; 3] = [
 /// The times, counted from 1, and the grouping in `3-8:type`; no times for the first and the last.
 ///
 /// # Errors
-/// When what stands before the colon is no pair of times.
-pub(super) fn parse(text: &str) -> Result<(Option<(usize, usize)>, &str)> {
+/// When the text before the colon is no pair of times.
+pub(crate) fn parse(text: &str) -> Result<(Option<(usize, usize)>, &str)> {
     let wrong = || Error::Unusable {
         what: format!("\"{text}\" does not say which two times are compared"),
         remedy: "Write them as 3-8, counted from 1".into(),
@@ -42,9 +46,8 @@ pub(super) fn parse(text: &str) -> Result<(Option<(usize, usize)>, &str)> {
     Ok((Some((number(from)?, number(to)?)), grouping))
 }
 
-/// The difference of two points in time, counted from 1, as a source of trees; of the first and the last where none are given.
-/// Objects are matched as in [`difference`](super::difference); bytes of what is matched by count are in proportion. An object of several
-/// groups counts in each.
+/// The difference of two points in time, counted from 1, as a source of trees; by default of the first and the last. Objects are matched as
+/// in [`difference`](super::difference); bytes of objects matched by count are in proportion. An object of several groups counts in each.
 ///
 /// # Errors
 /// When there are no such points, the grouping begins anew at a transformer, a state cannot be loaded again, or the work was
@@ -69,7 +72,8 @@ pub fn fates(source: &Source, times: Option<(usize, usize)>, progress: &Progress
     };
     let mut builder = TimelineBuilder::default();
     for (time, side) in [(window.from, 0), (window.to, 1)] {
-        builder.add(timeline.points()[time].clone(), &tree(timeline, &found, (window.from, window.to), side, names));
+        let tree = tree(timeline, &found, (window.from, window.to), side, names, progress)?;
+        builder.add(timeline.points()[time].clone(), &tree);
     }
     let mut warnings = source.warnings();
     let path = warnings.first().map(|warning| warning.path.clone()).unwrap_or_default();
@@ -79,15 +83,69 @@ pub fn fates(source: &Source, times: Option<(usize, usize)>, progress: &Progress
     };
     warnings.push(Warning { path, offset: None, message: message.to_owned() });
     let title = format!("Difference: {}", source.grouping_title());
-    Ok(Source::Trees(JsonSource::of_timeline(builder.finish(), title, warnings)))
+    let timeline = builder.finish().with_profile(timeline.profile());
+    Ok(Source::Trees(JsonSource::of_timeline(timeline, title, warnings)))
 }
 
-/// The tree of one side.
-fn tree(timeline: &Timeline, found: &TimeMatch, times: (usize, usize), side: usize, names: [&str; 4]) -> MemoryTree {
+/// A tree under construction: under each fate the groups that have some of it.
+struct FateTree<'t> {
+    timeline: &'t Timeline,
+    tree: MemoryTree,
+    /// By fate, then by node: its place in the tree.
+    places: [FxHashMap<NodeId, usize>; 4],
+}
+
+impl FateTree<'_> {
+    /// The place of a node under a fate. Each step of its path is made once.
+    fn place(&mut self, fate: usize, node: NodeId, name: &str) -> usize {
+        let mut missing = Vec::new();
+        let mut at = Some(node);
+        let known = loop {
+            match at.map(|at| (at, self.places[fate].get(&at))) {
+                Some((_, Some(&place))) => break Some(place),
+                Some((node, None)) => missing.push(node),
+                None => break None,
+            }
+            at = at.and_then(|at| self.timeline.parent(at));
+        };
+        let mut place = known.unwrap_or_default();
+        for node in missing.into_iter().rev() {
+            place = match node {
+                NodeId::ROOT => self.tree.child(0, &"Fate".into(), &name.into()),
+                _ => self.tree.child(place, &self.timeline.role(node).into(), &self.timeline.name(node).into()),
+            };
+            self.places[fate].insert(node, place);
+        }
+        place
+    }
+
+    /// The tree, where each group has what its groups have as well.
+    fn finish(self) -> MemoryTree {
+        let mut tree = self.tree;
+        for node in (1..tree.len()).rev() {
+            if let Some(above) = tree.parent(node) {
+                tree.add(above, tree.amount(node));
+            }
+        }
+        tree
+    }
+}
+
+/// The tree of one side. O(nodes).
+fn tree(
+    timeline: &Timeline,
+    found: &TimeMatch,
+    times: (usize, usize),
+    side: usize,
+    names: [&str; 4],
+    progress: &Progress,
+) -> Result<MemoryTree> {
     let time = if side == 0 { times.0 } else { times.1 };
-    let mut tree = MemoryTree::new();
-    let role: Arc<str> = Arc::from("Fate");
+    let mut fates = FateTree { timeline, tree: MemoryTree::new(), places: Default::default() };
     for node in timeline.nodes() {
+        if node.index() % 1024 == 0 {
+            progress.check()?;
+        }
         // Of inner nodes what is in none of their children.
         let own = |time: usize| {
             let below = timeline.children(node).iter().map(|&child| timeline.amount(time, child));
@@ -117,12 +175,46 @@ fn tree(timeline: &Timeline, found: &TimeMatch, times: (usize, usize), side: usi
             };
             objects_left -= objects;
             bytes_left -= bytes;
-            let mut place = tree.child(0, &role, &names[fate].into());
-            for step in timeline.path(node) {
-                place = tree.child(place, &timeline.role(step).into(), &timeline.name(step).into());
-            }
-            tree.add_up(&[place as u32], Amount { objects, bytes });
+            let place = fates.place(fate, node, names[fate]);
+            fates.tree.add(place, Amount { objects, bytes });
         }
     }
-    tree
+    Ok(fates.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timeline::TimePoint;
+
+    /// A chain of groups with a leaf at each level: every group has what is below it.
+    #[test]
+    fn deep_trees_are_summed_up_once_and_can_be_cancelled() {
+        const LEVELS: usize = 3000;
+        let tree = |objects: u64| {
+            let (mut tree, mut at) = (MemoryTree::new(), 0);
+            for level in 0..LEVELS {
+                let leaf = tree.child(at, &"Group".into(), &format!("leaf {level}").into());
+                tree.add_up(&[leaf as u32], Amount { objects, bytes: 8 * objects });
+                at = tree.child(at, &"Group".into(), &"inner".into());
+            }
+            tree
+        };
+        let points = vec![TimePoint::default(), TimePoint { millis: 1, ..TimePoint::default() }];
+        let timeline = Timeline::from_trees(points, &[tree(1), tree(3)]);
+        let source = Source::Trees(JsonSource::of_timeline(timeline, "Group".into(), Vec::new()));
+        let found = fates(&source, Some((1, 2)), &Progress::new()).expect("trees");
+        let amount = |time: usize, key: &str| {
+            let trees = found.timeline();
+            trees.find(key).map_or(0, |node| trees.amount(time, node).objects)
+        };
+        let levels = LEVELS as u64;
+        assert_eq!([0, 1].map(|time| amount(time, "Heap")), [levels, 3 * levels]);
+        assert_eq!([0, 1].map(|time| amount(time, "Heap#More than before")), [0, 2 * levels]);
+        assert_eq!([0, 1].map(|time| amount(time, "Heap#As many as before#inner#inner")), [levels - 2; 2]);
+        assert_eq!(amount(1, "Heap#More than before#inner#leaf 1"), 2);
+        let stopped = Progress::new();
+        stopped.cancel();
+        assert!(fates(&source, Some((1, 2)), &stopped).is_err());
+    }
 }

@@ -1,11 +1,12 @@
-//! A recording that goes on, under a grouping: trees of walks that were read stay, and only those that came since are read.
+//! A growing recording under a grouping: trees that were built stay, and only new walks are read.
 
+use super::builder::TimelineBuilder;
 use super::choice::{choose, with_wanted};
 use super::history::History;
+use super::kept_amounts::KeptAmounts;
+use super::sampled_part::SampledPart;
 use super::trees::{TimeTree, point_of, points_of_interest, trees_of};
-use super::{SampledPart, TimelineBuilder, closures::KeptAmounts};
-use crate::group::domain::tell_packages;
-use crate::group::{GroupOptions, Grouping};
+use crate::group::{GroupOptions, Grouping, tell_packages};
 use memory_city_formats::wire::{RecordingFolder, is_of_its_end};
 use memory_city_formats::{HeapSeries, PointNumber};
 use memory_city_heap::Amount;
@@ -13,7 +14,7 @@ use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
 use std::sync::{Arc, Mutex};
 
-/// What a history needs to go on.
+/// The state that a history needs to go on.
 pub(super) struct Following {
     pub recording: RecordingFolder,
     trees: Mutex<FollowedTrees>,
@@ -29,13 +30,13 @@ struct FollowedTrees {
 /// A walk whose tree is there.
 struct FollowedWalk {
     number: PointNumber,
-    /// What no root reaches there.
+    /// The unreachable amount there.
     unreachable: Amount,
     sampled: Option<SampledPart>,
 }
 
 impl FollowedTrees {
-    /// How many of the first walks are gone from a recording that has these by now; `None` where it does not go on from what was read.
+    /// The number of first walks that are gone from a recording that has these now; `None` if it does not continue the one read before.
     fn gone(&self, numbers: &[PointNumber]) -> Option<usize> {
         let gone = self.walks.iter().position(|walk| Some(&walk.number) == numbers.first())?;
         let stays = &self.walks[gone..];
@@ -68,11 +69,11 @@ impl History {
         self.following.as_deref().map(|following| &following.recording)
     }
 
-    /// The same with the walks that have come since; `None` where there are none, or nothing is followed. Reads what was recorded beside
-    /// walks once more, and of the walks those that are new. Those that the recording has let go of go here too.
+    /// The same with new walks; `None` without any, or if nothing is followed. Reads the data beside walks once more, and of the walks only
+    /// new ones. Walks that the recording has dropped go here too.
     ///
     /// # Errors
-    /// As [`History::follow`]. What was read before stays good.
+    /// As [`History::follow`]. Everything read before stays valid.
     pub fn grown(&self, progress: &Progress) -> Result<Option<History>> {
         let Some(following) = &self.following else { return Ok(None) };
         let series: Arc<dyn HeapSeries> = Arc::from(following.recording.open(progress)?);
@@ -124,20 +125,20 @@ impl History {
         let said = said.map(|(&point, walk)| point_of(&series.points()[point], walk.unreachable, walk.sampled));
         let said = said.collect();
         trees.builder.points = said;
-        let timeline = trees.builder.copy().finish();
+        let timeline = trees.builder.copy().finish().with_profile(series.profile());
         drop(trees);
         Ok(History::of_timeline(series, (grouping, options), timeline, points, (last, known), Some(following)))
     }
 
-    /// Whether a warning says what is so of every recording that goes on: it has no end yet, and there may be half a walk behind the last.
+    /// True for a warning about every growing recording: it has no end yet, and there may be half a walk behind the last.
     pub(super) fn is_of_its_end(&self, warning: &Warning) -> bool {
         let last = self.series().points().len().checked_sub(1).and_then(|last| self.series().number(last));
         let next = last.map(|(_, walk)| format!("walk {} was broken off, ", u64::from(walk) + 1));
         is_of_its_end(warning) || next.is_some_and(|next| warning.message.starts_with(&next))
     }
 
-    /// The amounts that are kept, as a history knows them that goes on from this one: its nodes have other numbers, and its times, where
-    /// the first ones are gone.
+    /// The cached amounts, renumbered for a history that continues this one: its nodes have other numbers, and so have its times if the
+    /// first ones are gone.
     fn amounts_in(&self, grown: &History) -> KeptAmounts {
         let (Some(before), Some(now)) = (numbers(&**self.series()), numbers(&**grown.series())) else {
             return KeptAmounts::default();

@@ -1,7 +1,7 @@
-//! The tree of a recorded heap, kept up to date from change to change.
+//! The tree of a recorded heap, updated from change to change.
 //!
-//! The tree after GC k+1 is that after GC k with what was born, died or moved put in and taken out: a step costs what
-//! changed, whatever the size of the heap.
+//! The tree after GC k+1 is the tree after GC k, with born, dead and moved objects added and removed. A step costs the changes, whatever
+//! the size of the heap.
 
 use crate::group::{Grouping, GroupingRun, MemoryTree, ObjectView, Placement, Reads};
 use memory_city_formats::Recording;
@@ -16,7 +16,7 @@ pub struct GrowingTree<'a> {
     placement: Placement,
     /// Leaves of the objects of a cohort. Their birth matters only to groupings that change with time.
     leaves: FxHashMap<CohortKey, Box<[u32]>>,
-    /// What there is, where the tree must be made anew at every step.
+    /// All cohorts, if the tree must be rebuilt at every step.
     cohorts: Option<FxHashMap<CohortKey, (i64, i64)>>,
     changed: Vec<u32>,
     marked: Vec<bool>,
@@ -26,8 +26,8 @@ impl<'a> GrowingTree<'a> {
     /// The empty tree before the first change.
     ///
     /// # Errors
-    /// When the grouping reads what the objects of a cohort do not share, such as their lengths: a recording does not
-    /// know it, and the heap states must be asked ([`Reads::by_object`]).
+    /// When the grouping reads facts that the objects of a cohort do not share, such as their lengths: a recording does not have them, but
+    /// heap states do ([`Reads::by_object`]).
     pub fn new(recording: &'a Recording, grouping: &Grouping) -> Result<Self> {
         let reads = grouping.reads();
         if reads.by_object() {
@@ -48,7 +48,7 @@ impl<'a> GrowingTree<'a> {
         })
     }
 
-    /// What a classifier found wrong so far.
+    /// The error that a classifier has reported so far, if any.
     ///
     /// # Errors
     /// That.

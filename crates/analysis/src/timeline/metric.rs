@@ -1,10 +1,12 @@
-//! What can be measured of a node: objects and shallow bytes, always; further columns with a name and a unit where an
-//! analysis or an input added them (deep and retained bytes, ages). Views are set to a metric, whatever it is.
+//! Metrics of nodes: objects and shallow bytes, always, and further columns with a name and a unit from an analysis or an input (deep and
+//! retained bytes, ages). Views can use any metric.
 
-use super::{NodeId, Timeline};
+use super::key::NodeId;
+use super::nodes::Timeline;
+use crate::tabular::Unit;
 use std::sync::Arc;
 
-/// What a view shows of each node.
+/// The quantity that a view shows of each node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Metric {
     /// Number of objects.
@@ -12,33 +14,19 @@ pub enum Metric {
     Objects,
     /// Shallow bytes, as the runtime accounts for them.
     Bytes,
-    /// A further column of the timeline at hand, by its place among them. Another timeline may have another column there:
-    /// whoever keeps a choice keeps the name ([`MetricInfo::id`]).
+    /// A further column of this timeline, by its place. Another timeline may have another column there: to keep a choice, keep the name
+    /// ([`MetricInfo::id`]).
     Column(u16),
 }
 
-/// What the numbers of a metric count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    /// Objects.
-    Objects,
-    /// Bytes.
-    Bytes,
-    /// Anything else that is counted.
-    Count,
-    /// Milliseconds.
-    Millis,
-}
-
-/// What a metric says of itself.
+/// The description of a metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricInfo {
     /// Short name for command lines and files: `bytes`, `retained`.
     pub id: Arc<str>,
     /// Name for people: `Retained bytes`.
     pub title: Arc<str>,
-    /// What its numbers count.
+    /// The unit of its numbers.
     pub unit: Unit,
 }
 
@@ -53,8 +41,8 @@ impl MetricInfo {
 #[derive(Clone, Debug)]
 pub(super) struct MetricColumn {
     info: MetricInfo,
-    /// As the columns of the timeline itself: the value of node n is the last of
-    /// `changes[first_change[n]..first_change[n + 1]]` not after the time, 0 before the first.
+    /// As the columns of the timeline itself: the value of node n is the last of `changes[first_change[n]..first_change[n + 1]]` not after
+    /// the time, 0 before the first.
     first_change: Vec<u32>,
     changes: Vec<(u32, u64)>,
     peak: Vec<u64>,
@@ -81,7 +69,7 @@ impl MetricColumn {
 pub(super) struct MetricBuilder {
     info: MetricInfo,
     times: u32,
-    /// By node.
+    /// Last values by node.
     last: Vec<u64>,
     peak: Vec<u64>,
     /// Node, time, value; ascending by time.
@@ -89,7 +77,7 @@ pub(super) struct MetricBuilder {
 }
 
 impl MetricBuilder {
-    /// A metric without any time, of so many nodes.
+    /// A metric without any time, for so many nodes.
     pub fn new(info: MetricInfo, nodes: usize) -> MetricBuilder {
         MetricBuilder { info, times: 0, last: vec![0; nodes], peak: vec![0; nodes], log: Vec::new() }
     }
@@ -167,7 +155,7 @@ impl Timeline {
         [Metric::Objects, Metric::Bytes].into_iter().chain(further)
     }
 
-    /// What a metric says of itself. A column that is not there reads as bytes.
+    /// The description of a metric. A missing column counts as bytes.
     pub fn metric_info(&self, metric: Metric) -> MetricInfo {
         let column = |i: u16| self.columns.get(usize::from(i)).map(|c| c.info.clone());
         match metric {
@@ -182,7 +170,7 @@ impl Timeline {
         self.metrics().find(|&m| &*self.metric_info(m).id == id)
     }
 
-    /// What a metric counts of a node at time `t`; 0 where it is absent.
+    /// The value of a node's metric at time `t`; 0 if it is absent.
     #[inline]
     pub fn value(&self, t: usize, node: NodeId, metric: Metric) -> u64 {
         match metric {

@@ -1,7 +1,6 @@
 //! Memory trees over time: one tree of nodes matched by key, with objects and bytes per node and point in time.
 //!
-//! A [`Timeline`] is everything the city needs to know. It knows no object: what refers to what is asked of
-//! [`references`], which goes back to the heap states.
+//! A [`Timeline`] is all the data of a city. It knows no object: [`references`] finds references, from the heap states.
 
 mod ages;
 pub mod all_references;
@@ -14,386 +13,54 @@ mod closure_metric;
 mod closures;
 mod counted;
 pub(crate) mod difference;
-mod fates;
+mod dump_cache;
+pub(crate) mod fates;
 mod following;
 mod growing;
 mod history;
 pub mod json;
-mod kept;
+mod kept_amounts;
+mod key;
 mod metric;
 mod names;
+mod nodes;
 mod numbering;
 mod objects;
+mod point;
 pub mod references;
 mod sampled_part;
 mod source;
 mod symbols;
+mod time_texts;
 mod tree_groups;
 mod trees;
-mod words;
+mod window;
 
+pub use crate::group::AUTO;
+pub use crate::tabular::Unit;
 pub use builder::TimelineBuilder;
 pub use changes::ChangesByTime;
-pub use choice::AUTO;
 pub(crate) use choice::named as named_grouping;
 pub use closure_metric::{ClosureMetric, ClosureRequest};
-pub use closures::TimeAmounts;
 pub use counted::{CountedHistory, ESTIMATED};
+pub(crate) use dump_cache::OwnersOfTime;
 pub use fates::{DIFFERENCE, fates};
 pub use growing::GrowingTree;
 pub use history::History;
-pub(crate) use kept::OwnersOfTime;
+pub use kept_amounts::TimeAmounts;
+pub(crate) use key::key_of;
+pub use key::{NodeId, names_of_key};
 pub use memory_city_formats::wire::RecordingFolder;
 pub use memory_city_formats::{GcKind, GcNoun, GcPoint};
 pub use memory_city_heap::Amount;
-pub use metric::{Metric, MetricInfo, Unit};
+pub use metric::{Metric, MetricInfo};
 pub use names::{brief, shortened, worded};
+pub use nodes::Timeline;
 pub use objects::ObjectSet;
+pub use point::{TimePoint, by_uptime, gc_noun, is_repeated};
 pub use sampled_part::SampledPart;
 pub use source::{DIED, GROUPED_BY_THE_WRITER, Source, are_trees, title_of};
+pub use time_texts::when;
 pub use tree_groups::object_groups;
-pub use words::when;
-
-use crate::group::MemoryTree;
-use amounts::AmountLog;
-use std::sync::Arc;
-
-/// A node of a timeline. Node 0 is the root, the whole heap. Parents come before their children.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(pub u32);
-
-impl NodeId {
-    /// The whole heap.
-    pub const ROOT: NodeId = NodeId(0);
-    /// As an index into columns.
-    #[inline]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A point in time of a timeline.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct TimePoint {
-    /// Short label for people, such as the file name.
-    pub label: String,
-    /// Milliseconds since the Unix epoch, or since the program started where any point of the timeline has a `gc` ([`by_uptime`]); 0 when
-    /// the source does not say.
-    pub millis: u64,
-    /// The garbage collection this is the start or end of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gc: Option<GcPoint>,
-    /// Objects and bytes that are not reachable from any root (garbage in the dump), counted apart.
-    pub unreachable: Amount,
-    /// Where the grouping asks what only samples tell: of how many objects that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sampled: Option<SampledPart>,
-}
-
-/// Whether the times of all these points count from the start of the program: some may be of no collection.
-pub fn by_uptime(points: &[TimePoint]) -> bool {
-    points.iter().any(|point| point.gc.is_some())
-}
-
-/// What the collections are, one by one, that points in time say; where nothing but the points is known.
-pub fn gc_noun(points: &[TimePoint]) -> GcNoun {
-    GcNoun::of_each(points.iter().filter_map(|point| Some(point.gc.as_ref()?.one_pause)))
-}
-
-/// Whether a point in time has the same collection as the one before it: of a recording that was walked twice after one.
-pub fn is_repeated(points: &[TimePoint], at: usize) -> bool {
-    at > 0 && points[at].gc.is_some() && points[at].gc == points[at - 1].gc
-}
-
-/// Trees over time, matched by key. Columns by node and by time.
-#[derive(Clone, Debug, Default)]
-pub struct Timeline {
-    points: Vec<TimePoint>,
-    parent: Vec<u32>,
-    level: Vec<u32>,
-    name: Vec<Arc<str>>,
-    role: Vec<Arc<str>>,
-    /// Children of node n are `children[first_child[n]..first_child[n + 1]]`, sorted by name.
-    first_child: Vec<u32>,
-    children: Vec<NodeId>,
-    amounts: AmountLog,
-    max: Vec<Amount>,
-    /// Further metrics.
-    columns: Vec<metric::MetricColumn>,
-    /// Roles whose chains of single children are one node, and what joins their names.
-    separators: Vec<(Arc<str>, &'static str)>,
-    /// Roles of which nodes lie below nodes of the same role: packages in packages, callers of callers.
-    nested_roles: std::collections::HashSet<Arc<str>>,
-    /// Roles of nodes at which counting starts anew.
-    restarts: std::collections::HashSet<Arc<str>>,
-    /// Names that several leaves have.
-    shared_names: std::collections::HashSet<Arc<str>>,
-}
-
-impl Timeline {
-    /// Joins the trees of several points in time; `trees[i]` is the heap at `points[i]`.
-    pub fn from_trees(points: Vec<TimePoint>, trees: &[MemoryTree]) -> Self {
-        let mut builder = TimelineBuilder::default();
-        for (point, tree) in points.into_iter().zip(trees) {
-            builder.add(point, tree);
-        }
-        builder.finish()
-    }
-
-    /// The points in time.
-    pub fn points(&self) -> &[TimePoint] {
-        &self.points
-    }
-
-    /// How many points in time there are.
-    #[inline]
-    pub fn times(&self) -> usize {
-        self.points.len()
-    }
-
-    /// How many nodes there are; at least the root.
-    #[allow(clippy::len_without_is_empty)] // never empty: the root is always there
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.parent.len()
-    }
-
-    /// All nodes, parents before children.
-    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
-        (0..self.parent.len() as u32).map(NodeId)
-    }
-
-    /// The parent; `None` for the root.
-    #[inline]
-    pub fn parent(&self, node: NodeId) -> Option<NodeId> {
-        (node != NodeId::ROOT).then(|| NodeId(self.parent[node.index()]))
-    }
-
-    /// The children, sorted by name.
-    #[inline]
-    pub fn children(&self, node: NodeId) -> &[NodeId] {
-        let i = node.index();
-        &self.children[self.first_child[i] as usize..self.first_child[i + 1] as usize]
-    }
-
-    /// Whether the node has no children: a building.
-    #[inline]
-    pub fn is_leaf(&self, node: NodeId) -> bool {
-        self.children(node).is_empty()
-    }
-
-    /// Distance from the root.
-    #[inline]
-    pub fn level(&self, node: NodeId) -> u32 {
-        self.level[node.index()]
-    }
-
-    /// The name for people.
-    #[inline]
-    pub fn name(&self, node: NodeId) -> &str {
-        &self.name[node.index()]
-    }
-
-    /// What made the node: the name of the classifier.
-    #[inline]
-    pub fn role(&self, node: NodeId) -> &str {
-        &self.role[node.index()]
-    }
-
-    /// The nodes from the root's child down to `node`.
-    pub fn path(&self, node: NodeId) -> Vec<NodeId> {
-        let mut path: Vec<NodeId> =
-            std::iter::successors(Some(node), |&n| self.parent(n)).filter(|&n| n != NodeId::ROOT).collect();
-        path.reverse();
-        path
-    }
-
-    /// Whether counting starts anew at a node: the objects below it are others than those of its parent, of which they
-    /// are no part.
-    pub fn restarts(&self, node: NodeId) -> bool {
-        !self.restarts.is_empty() && self.restarts.contains(self.role(node))
-    }
-
-    /// The node that a node's amounts are parts of: the nearest one, from itself upwards, at which counting starts anew,
-    /// or the root.
-    pub fn whole(&self, node: NodeId) -> NodeId {
-        let mut at = node;
-        while at != NodeId::ROOT && !self.restarts(at) {
-            at = NodeId(self.parent[at.index()]);
-        }
-        at
-    }
-
-    /// Whether `node` is `top` or lies below it, and its objects are part of those of `top`.
-    pub fn is_within(&self, node: NodeId, top: NodeId) -> bool {
-        let mut at = node;
-        while self.level(at) > self.level(top) {
-            if self.restarts(at) {
-                return false;
-            }
-            at = NodeId(self.parent[at.index()]);
-        }
-        at == top
-    }
-
-    /// The unique key: `Heap#java.util#HashMap$Node`. `#` and `\` in names are written `\#` and `\\`.
-    pub fn key(&self, node: NodeId) -> String {
-        let mut key = escape(self.name(NodeId::ROOT));
-        for n in self.path(node) {
-            key.push('#');
-            key.push_str(&escape(self.name(n)));
-        }
-        key
-    }
-
-    /// The node of a key.
-    pub fn find(&self, key: &str) -> Option<NodeId> {
-        let mut names = names_of_key(key).into_iter();
-        if names.next()? != self.name(NodeId::ROOT) {
-            return None;
-        }
-        names.try_fold(NodeId::ROOT, |node, name| {
-            let children = self.children(node);
-            let at = children.binary_search_by(|c| self.name(*c).cmp(&name)).ok()?;
-            Some(children[at])
-        })
-    }
-
-    /// The nodes that have a name, by itself or with those above it, as classes have with their packages (`java.util.LinkedList`).
-    pub fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = NodeId> + 'a {
-        let whole = |node: NodeId| self.path(node).into_iter().map(|n| self.name(n)).collect::<Vec<_>>().join(".");
-        let is_called =
-            move |&node: &NodeId| name.ends_with(self.name(node)) && (self.name(node) == name || whole(node) == name);
-        self.nodes().filter(is_called)
-    }
-
-    /// The child with a role and name.
-    pub fn child(&self, parent: NodeId, role: &str, name: &str) -> Option<NodeId> {
-        let find = |name: &str| {
-            let children = self.children(parent);
-            let at = children.binary_search_by(|c| self.name(*c).cmp(name)).ok()?;
-            Some(children[at]).filter(|c| self.role(*c) == role)
-        };
-        find(name).or_else(|| find(&builder::told_apart(name, role)))
-    }
-
-    /// The node of each node of a tree that is part of this timeline. Objects that belong to a part in the middle of a
-    /// joined chain are in the node of the whole chain.
-    pub fn locate(&self, tree: &MemoryTree) -> Vec<Option<NodeId>> {
-        // For each node: where it hangs, and the joined name so far when it is inside a chain.
-        let mut found: Vec<(Option<NodeId>, NodeId, String)> = Vec::with_capacity(tree.len());
-        for n in 0..tree.len() {
-            let Some(parent) = tree.parent(n) else {
-                found.push((Some(NodeId::ROOT), NodeId::ROOT, String::new()));
-                continue;
-            };
-            let (_, above, prefix) = &found[parent];
-            let role = tree.role(n);
-            let name = match self.separators.iter().find(|(r, _)| r == role) {
-                Some((_, separator)) if !prefix.is_empty() => format!("{prefix}{separator}{}", tree.name(n)),
-                _ => tree.name(n).to_string(),
-            };
-            let above = *above;
-            found.push(match self.child(above, role, &name) {
-                Some(node) => (Some(node), node, String::new()),
-                // All that its group ever has: no node of its own.
-                None if found[parent].0.is_some() && tree.is_own(n) => found[parent].clone(),
-                None => (None, above, name),
-            });
-        }
-        let joined = |(n, (node, above, name)): (usize, (Option<NodeId>, NodeId, String))| {
-            node.or_else(|| self.joined_chain(above, tree.role(n), &name))
-        };
-        found.into_iter().enumerate().map(joined).collect()
-    }
-
-    /// The child that is a chain of nodes of a role, of which the first have this name, joined.
-    fn joined_chain(&self, parent: NodeId, role: &str, name: &str) -> Option<NodeId> {
-        let (_, separator) = self.separators.iter().find(|(r, _)| **r == *role)?;
-        let begin = format!("{name}{separator}");
-        let children = self.children(parent);
-        let first = children.partition_point(|c| self.name(*c) < begin.as_str());
-        let mut candidates = children[first..].iter().copied().take_while(|c| self.name(*c).starts_with(&begin));
-        candidates.find(|c| self.role(*c) == role)
-    }
-
-    /// Roles of which nodes may lie below nodes of the same role.
-    pub(crate) fn nested_roles(&self) -> impl Iterator<Item = &str> {
-        self.nested_roles.iter().map(|role| &**role)
-    }
-
-    /// The name, with that of the nearest node above that another classifier made where it does not tell enough alone:
-    /// where leaves share it, and where it is a part of a hierarchy (`String › Main.main():7`).
-    pub fn display_name(&self, node: NodeId) -> String {
-        let hierarchy = self.nested_roles.contains(self.role(node));
-        if !(hierarchy || self.shared_names.contains(&self.name[node.index()])) {
-            return self.name(node).to_owned();
-        }
-        let above = std::iter::successors(self.parent(node), |&n| self.parent(n));
-        match above.take_while(|&n| n != NodeId::ROOT).find(|&n| self.role(n) != self.role(node)) {
-            Some(other) => format!("{} › {}", self.name(other), self.name(node)),
-            None => self.name(node).to_owned(),
-        }
-    }
-
-    /// The path for people: `Heap › Package: java.util › Type: HashMap$Node`.
-    pub fn path_label(&self, node: NodeId) -> String {
-        let mut label = self.name(NodeId::ROOT).to_owned();
-        for n in self.path(node) {
-            label.push_str(&format!(" › {}: {}", self.role(n), self.name(n)));
-        }
-        label
-    }
-
-    /// Objects and bytes of a node at time `t`; 0 where it is absent.
-    #[inline]
-    pub fn amount(&self, t: usize, node: NodeId) -> Amount {
-        self.amounts.amount(t, node)
-    }
-
-    /// Max tree: the largest objects and the largest bytes over all times, each on its own.
-    #[inline]
-    pub fn max(&self, node: NodeId) -> Amount {
-        self.max[node.index()]
-    }
-
-    /// Growth tree: last minus first.
-    #[inline]
-    pub fn growth(&self, node: NodeId, metric: Metric) -> i64 {
-        self.growth_until(self.times().saturating_sub(1), node, metric)
-    }
-
-    /// The value at `t` minus the value at the first time.
-    #[inline]
-    pub fn growth_until(&self, t: usize, node: NodeId, metric: Metric) -> i64 {
-        if self.times() == 0 {
-            return 0;
-        }
-        let (now, first) = self.value_and_first(t, node, metric);
-        let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-        signed(now) - signed(first)
-    }
-}
-
-/// The key of a path of names, the first of which is that of the root.
-pub(crate) fn key_of(names: &[&str]) -> String {
-    names.iter().map(|name| escape(name)).collect::<Vec<_>>().join("#")
-}
-
-fn escape(name: &str) -> String {
-    name.replace('\\', "\\\\").replace('#', "\\#")
-}
-
-/// The names that a key is made of, from the heap down; those of levels without a name are empty.
-pub fn names_of_key(key: &str) -> Vec<String> {
-    let mut names = vec![String::new()];
-    let mut chars = key.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '#' => names.push(String::new()),
-            '\\' => names.last_mut().into_iter().for_each(|n| n.extend(chars.next())),
-            c => names.last_mut().into_iter().for_each(|n| n.push(c)),
-        }
-    }
-    names
-}
+pub use window::TimeWindow;
+pub(crate) use window::change;

@@ -1,17 +1,19 @@
-//! Names that tell the nodes of a list apart: as short as display names where those do, else with as much of the path as it
-//! takes, left out in the middle. Names in words, where numbers in them could be mistaken ([`worded`]), without what is the same in
-//! many ([`brief`]), and with no more than so many letters ([`shortened`]).
+//! Distinct names for the nodes of a list. They are display names if those differ, else as much of the path as needed, with the middle left
+//! out. Variants put numbers into words ([`worded`]), drop parts that are the same in many ([`brief`]), or limit the length
+//! ([`shortened`]).
 
-use super::{NodeId, Timeline};
+use super::key::NodeId;
+use super::nodes::Timeline;
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-/// What stands for names that are left out.
+/// Stands for names that are left out.
 const LEFT_OUT: &str = "…";
 
 impl Timeline {
-    /// A name for each of some nodes, no two alike unless they are one node. Where display names repeat (many places of
-    /// owners are called `String`), those that do begin with the top of their path and end with as many of the nearest names
-    /// as tell them apart: `com.acme.Cache.entries › … › java.util.HashMap › java.lang.String`. O(nodes × depth).
+    /// A name for each of some nodes, no two alike unless they are one node. If display names repeat (many places of owners are called
+    /// `String`), they begin with the top of their path and end with as many of the nearest names as needed: `com.acme.Cache.entries › … ›
+    /// java.util.HashMap › java.lang.String`. O(nodes × depth).
     pub fn names_apart(&self, nodes: &[NodeId]) -> Vec<String> {
         let mut names: Vec<String> = nodes.iter().map(|&node| self.display_name(node)).collect();
         let mut alike: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -31,6 +33,24 @@ impl Timeline {
             }
         }
         names
+    }
+
+    /// The order of the keys of two nodes ([`Timeline::key`]), none of which is made. O(depth), and the length of the first name that differs.
+    pub(crate) fn cmp_keys(&self, a: NodeId, b: NodeId) -> Ordering {
+        let (a, b) = (self.path(a), self.path(b));
+        let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+        self.key_bytes(&a[same..]).cmp(self.key_bytes(&b[same..]))
+    }
+
+    /// What these nodes add to a key.
+    fn key_bytes(&self, nodes: &[NodeId]) -> impl Iterator<Item = u8> {
+        nodes.iter().flat_map(|&node| {
+            let escaped = self.name(node).bytes().flat_map(|byte| {
+                let escape = (byte == b'#' || byte == b'\\').then_some(b'\\');
+                escape.into_iter().chain([byte])
+            });
+            std::iter::once(b'#').chain(escaped)
+        })
     }
 
     /// The names from the top down; of a class and its field, one.
@@ -61,8 +81,8 @@ fn elided(path: &[String], near: usize) -> String {
     parts.join(" › ")
 }
 
-/// A name or path with the indices of bytecode said to be such: `copyOf(char[], int):1` becomes `copyOf(char[], int) at bytecode 1`.
-/// Keys have names as they are.
+/// A name or path with indices of bytecode in words: `copyOf(char[], int):1` becomes `copyOf(char[], int) at bytecode 1`. Keys keep the
+/// plain form.
 pub fn worded(text: &str) -> String {
     let mut parts = text.split("):");
     let mut out = parts.next().unwrap_or("").to_owned();
@@ -74,8 +94,8 @@ pub fn worded(text: &str) -> String {
     out
 }
 
-/// A name without what is the same in many: packages, and the parameters of methods. `java.lang.String ›
-/// java.util.Arrays.copyOf(char[], int):1` becomes `String › Arrays.copyOf@1`.
+/// A name without common parts: packages, and the parameters of methods. `java.lang.String › java.util.Arrays.copyOf(char[], int):1`
+/// becomes `String › Arrays.copyOf@1`.
 pub fn brief(name: &str) -> String {
     let part = |text: &str| {
         let (class, text) = match text.strip_prefix("class ") {
@@ -150,6 +170,29 @@ mod tests {
         let nodes: Vec<NodeId> =
             paths.iter().map(|path| timeline.find(&format!("Heap#{}", path.join("#"))).expect("a node")).collect();
         timeline.names_apart(&nodes)
+    }
+
+    #[test]
+    fn nodes_have_the_order_of_their_keys() {
+        let paths = [
+            &["a", "b"][..],
+            &["a b"],
+            &["a"],
+            &["a", "b#c"],
+            &["a", "b", "c"],
+            &["a\\", "b"],
+            &["a!"],
+            &["é", "z"],
+            &["a#b"],
+        ];
+        let paths: Vec<Vec<String>> = paths.map(|path| path.iter().map(|&name| name.to_owned()).collect()).to_vec();
+        let timeline = timeline(&paths);
+        for a in timeline.nodes() {
+            for b in timeline.nodes() {
+                let (one, other) = (timeline.key(a), timeline.key(b));
+                assert_eq!(timeline.cmp_keys(a, b), one.cmp(&other), "{one} and {other}");
+            }
+        }
     }
 
     #[test]

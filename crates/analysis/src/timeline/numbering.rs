@@ -1,14 +1,16 @@
-//! Numbers the nodes of a finished timeline: level by level, by name within a parent, no two siblings of one name.
+//! Numbering of the nodes of a finished timeline: level by level, by name within a parent, no two siblings of one name.
 
 use super::amounts::AmountLog;
-use super::builder::{Keys, NONE, TimelineBuilder, told_apart};
+use super::builder::{Keys, NONE, TimelineBuilder};
+use super::key::{NodeId, told_apart};
+use super::nodes::Timeline;
 use super::symbols::NameTable;
-use super::{Amount, NodeId, Timeline};
 use crate::group::is_own_name;
+use memory_city_heap::Amount;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The timeline of what was built, and where the nodes with keys of their own are in it. There is a root.
+/// The finished timeline, and the nodes of keys. There is a root.
 pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
     let n = built.parent.len();
     let (mut spans, mut below) = spans(&built);
@@ -50,6 +52,7 @@ pub(super) fn finish(mut built: TimelineBuilder) -> (Timeline, Keys) {
     }
     let (amounts, max) = changes(std::mem::take(&mut built.log), &order, n);
     let timeline = Timeline {
+        profile: Default::default(),
         columns: Vec::new(),
         points: built.points,
         // Breadth first, every node but the root is a child in numbering order.

@@ -1,9 +1,11 @@
-//! The objects behind nodes: what a selection of several groups is as *one* group.
+//! The objects behind nodes: a selection of several groups as *one* group.
 
-use super::{Amount, History, NodeId, Source};
+use super::history::History;
+use super::key::NodeId;
+use super::source::Source;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{BitSet, HeapState, ObjectId};
+use memory_city_heap::{Amount, BitSet, HeapState, ObjectId};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -31,8 +33,8 @@ impl ObjectSet {
 const RUN: usize = 1 << 14;
 
 impl History {
-    /// The objects of several nodes at a point in time. An object that is in several of them is in the set once. Costs one
-    /// pass over the heap, a bit per object, and loading the state where it is not the last one asked for.
+    /// The objects of several nodes at a point in time, each once. Costs one pass over the heap, a bit per object, and loading the state if
+    /// it is not the last one used.
     ///
     /// # Errors
     /// When the state cannot be loaded again, or the work was cancelled.

@@ -1,9 +1,10 @@
-//! Reference maps: which groups refer to a group, and to which it refers, with the objects involved at both ends.
+//! Reference maps: the groups that refer to a group, and those it refers to, with the objects involved at both ends.
 //!
-//! For one pair both numbers are known, so few-to-many and many-to-few can be told apart (spec: city, "Data"). References that keep nothing,
-//! weak ones and weaker, are counted apart: a map says what keeps a group, and what the group keeps.
+//! A pair has both numbers, so few-to-many and many-to-few differ (spec: city, "Data"). References that do not keep their target (weak and
+//! weaker) are separate: a map shows who keeps a group, and whom the group keeps.
 
-use super::{NodeId, Timeline};
+use super::key::NodeId;
+use super::nodes::Timeline;
 use crate::group::Grouped;
 use ahash::AHashMap;
 use memory_city_heap::error::Result;
@@ -22,16 +23,16 @@ pub struct Edge {
     pub referencing: u64,
     /// How many objects are referred to.
     pub referenced: u64,
-    /// How many references there are.
+    /// The number of references.
     pub references: u64,
 }
 
-/// What a group has to do with others at one point in time.
+/// The references of a group to and from others at one point in time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReferenceMap {
-    /// Groups that refer to it: what keeps it alive. Most referring objects first.
+    /// Groups that refer to it and keep it alive. Most referring objects first.
     pub incoming: Vec<Edge>,
-    /// Groups it refers to: what it keeps alive. Most referring objects first.
+    /// Groups it refers to and keeps alive. Most referring objects first.
     pub outgoing: Vec<Edge>,
     /// References between objects of the group, but for weak ones.
     pub internal: u64,
@@ -114,12 +115,8 @@ pub(super) fn reference_map_at(
 #[inline]
 pub(super) fn is_weak(heap: &HeapState, from: ObjectId, to: ObjectId) -> bool {
     // Most objects are no reference objects: for most references a bit is looked at.
-    heap.referents().holds(from) && refers_weakly(heap, from, to)
-}
-
-fn refers_weakly(heap: &HeapState, from: ObjectId, to: ObjectId) -> bool {
-    let weakly = heap.referents().of(from).is_some_and(|r| r.to == to && !KeepRules::default().keeps(r.strength));
-    weakly && heap.references(from).iter().filter(|target| **target == to).count() == 1
+    let only = heap.referents().only(from, to);
+    !only.is_empty() && !only.iter().any(|r| KeepRules::default().keeps(r.strength))
 }
 
 /// The nodes of some leaves, each once: where a chain of single children is one node, several leaves are the same.
@@ -157,7 +154,7 @@ struct PairCount {
 
 #[derive(Default)]
 struct FoundEdges {
-    /// By node.
+    /// Pairs by node.
     pairs: FxHashMap<u32, PairCount>,
     /// Objects outside that take part.
     others: Vec<ObjectId>,

@@ -1,4 +1,4 @@
-//! How many objects a grouping can place at all, where it asks what only samples tell: so that their number is never taken for a total.
+//! The share of objects that a grouping by facts of samples can place, so that their number is never taken for a total.
 
 use crate::group::{GroupOptions, Grouping, Reads};
 use crate::tabular::count_text;
@@ -6,8 +6,8 @@ use memory_city_formats::HeapSeries;
 use memory_city_heap::HeapState;
 use std::fmt;
 
-/// Of how many objects at a point in time it is known what the grouping asks: those of which the allocation was sampled. Groups that go by it have
-/// these alone, however many each of them stands for; all others are in one, *(not sampled)*, or in none.
+/// The number of objects with the facts of the grouping at a point in time: those whose allocation was sampled. Groups by these facts have
+/// only these, whatever each of them stands for. All others are in one, *(not sampled)*, or in none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SampledPart {
     /// Objects that are samples.
@@ -16,11 +16,11 @@ pub struct SampledPart {
     pub objects: u64,
 }
 
-/// What samples alone tell, in recordings that take them.
+/// The facts that only samples have, in recordings with samples.
 const TOLD_BY_SAMPLES: Reads = Reads::SITE.union(Reads::LIFE);
 
 impl SampledPart {
-    /// Of a state that is grouped; `None` where the grouping asks nothing of the kind, or the input tells it of all objects. Looks at each object.
+    /// The share in a grouped state; `None` if the grouping uses no such facts, or the input has them for all objects. Visits each object.
     pub(super) fn of(
         heap: &HeapState,
         series: &dyn HeapSeries,

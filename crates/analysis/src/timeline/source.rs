@@ -1,32 +1,35 @@
-//! What a city is made of: trees over time, and whatever the input offers beyond them.
+//! The source of a city: trees over time, and further queries that the input offers.
 //!
-//! Every source has a [`Timeline`]. Sources with heap states ([`History`]) can be grouped anew and asked for the
-//! references of any group. Recordings without walks ([`CountedHistory`]) can be grouped anew by what is known of what was
-//! counted, and have no references. Sources of trees that others counted ([`JsonSource`]) know what their writer told: one
-//! grouping, and references where it gave them. Who looks at a source asks what it offers, not what it is.
+//! Every source has a [`Timeline`]. Sources with heap states ([`History`]) can be grouped anew and asked for the references of any group.
+//! Recordings without walks ([`CountedHistory`]) can be grouped anew by the facts of their counts, and have no references. Sources of trees
+//! from other tools ([`JsonSource`]) have one grouping, and references if the writer gave them. Callers ask a source for its abilities, not
+//! for its kind.
 
 use super::all_references::TimeReferences;
-use super::choice::named;
+
 use super::counted::CountedHistory;
+use super::history::History;
 use super::json::{self, JsonSource};
+use super::key::NodeId;
+use super::nodes::Timeline;
+use super::point::gc_noun;
 use super::references::ReferenceMap;
-use super::{AUTO, DIFFERENCE, History, NodeId, Timeline, gc_noun};
-use crate::group::domain::tell_packages;
 use crate::group::{self, GroupOptions, Grouping};
 use memory_city_formats::counts::ClassCounts;
 use memory_city_formats::sampled::SampledAllocations;
-use memory_city_formats::wire::{RecordingFolder, counted};
+use memory_city_formats::wire::RecordingFolder;
 use memory_city_formats::{GcNoun, HeapSeries};
+use memory_city_heap::Profile;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a city is made of.
+/// The kinds of sources.
 pub enum Source {
     /// Heap states: dumps, traces.
     Heaps(History),
-    /// What was counted by class, or is estimated from samples: recordings without walks.
+    /// Class counts, or estimates from samples: recordings without walks.
     Counts(CountedHistory),
     /// Trees that another program counted.
     Trees(JsonSource),
@@ -36,78 +39,10 @@ pub enum Source {
 pub const GROUPED_BY_THE_WRITER: &str =
     "The input has trees, not objects: they are grouped as the program that wrote them grouped them";
 
-/// What a grouping begins with that asks for what died instead of what is alive: `died:age>type>site`.
+/// The prefix of a grouping for dead objects instead of live ones: `died:age>type>site`.
 pub const DIED: &str = "died:";
 
 impl Source {
-    /// Opens files and folders: memory trees in JSON, heap dumps or a trace, told apart by content. `grouping` may be
-    /// [`AUTO`](super::AUTO), a name, or a list of classifiers; behind [`DIED`] it is that of what died, see
-    /// [`died_over_time`](crate::lives::died_over_time); behind [`DIFFERENCE`] that of the difference of two times, see
-    /// [`fates`](super::fates()).
-    ///
-    /// # Errors
-    /// When an input is none of these or cannot be read, or the work was cancelled.
-    pub fn open(paths: &[PathBuf], grouping: &str, options: GroupOptions, progress: &Progress) -> Result<Source> {
-        Self::open_gradually(paths, grouping, options, progress, &mut |_| ())
-    }
-
-    /// As [`Source::open`]; while a long trace is being read, `partial` is given what has been read of it so far, now
-    /// and then.
-    ///
-    /// # Errors
-    /// As [`Source::open`].
-    pub fn open_gradually(
-        paths: &[PathBuf],
-        grouping: &str,
-        options: GroupOptions,
-        progress: &Progress,
-        partial: &mut dyn FnMut(Source),
-    ) -> Result<Source> {
-        if let Some(of_dead) = grouping.strip_prefix(DIED) {
-            // Wrong names are told before a long trace is read.
-            crate::lives::grouping_of_dead(of_dead)?;
-            let source = Self::open_gradually(paths, "type", options, progress, &mut |_| ())?;
-            return crate::lives::died_over_time(&source, of_dead, progress);
-        }
-        if let Some(of_difference) = grouping.strip_prefix(DIFFERENCE) {
-            let (times, grouping) = super::fates::parse(of_difference)?;
-            let source = Self::open_gradually(paths, grouping, options, progress, &mut |_| ())?;
-            return super::fates(&source, times, progress);
-        }
-        if are_trees(paths)? {
-            let mut trees = json::read(paths, progress)?;
-            if grouping != AUTO {
-                let message = format!("the grouping {grouping} was not applied. {GROUPED_BY_THE_WRITER}");
-                trees.warnings.push(Warning { path: paths[0].clone(), offset: None, message });
-            }
-            return Ok(Source::Trees(trees));
-        }
-        // A misspelt name is told before a long trace is read.
-        let by_object = grouping != AUTO && named(grouping)?.reads().by_object();
-        let history = |series: Box<dyn HeapSeries>, progress: &Progress| {
-            tell_packages(series.own_packages());
-            History::build(Arc::from(series), grouping, options, progress).map(Source::Heaps)
-        };
-        let opened = memory_city_formats::open_gradually(paths, progress, &mut |series| {
-            // What looks at every object would replay the beginning of the trace again and again.
-            if by_object {
-                return;
-            }
-            // What cannot be grouped yet may be later; the progress shown is that of the reading.
-            if let Ok(first) = history(series, &Progress::new()) {
-                partial(first);
-            }
-        });
-        match opened {
-            Ok(series) => history(series, progress),
-            // A recording without walks has counts, or samples that say what they would be.
-            Err(error) => match counted(paths, progress) {
-                Ok(Some(counts)) => CountedHistory::of(counts, &paths[0], grouping, progress).map(Source::Counts),
-                _ => Err(error),
-            },
-        }
-    }
-
     /// The trees over time.
     pub fn timeline(&self) -> &Arc<Timeline> {
         match self {
@@ -125,7 +60,12 @@ impl Source {
         }
     }
 
-    /// What a person must know about what is shown.
+    /// What the runtime of the program calls things.
+    pub fn profile(&self) -> &'static Profile {
+        self.timeline().profile()
+    }
+
+    /// Warnings about the data.
     pub fn warnings(&self) -> Vec<Warning> {
         match self {
             Source::Heaps(history) => history.warnings(),
@@ -134,7 +74,7 @@ impl Source {
         }
     }
 
-    /// What its collections are, one by one: whoever counts them for people asks here.
+    /// The noun for one of its collections, for texts that count them.
     pub fn gc_noun(&self) -> GcNoun {
         match self {
             Source::Heaps(history) => history.series().gc_noun(),
@@ -151,7 +91,7 @@ impl Source {
         }
     }
 
-    /// What was counted by class beside what is shown; `None` where nothing was. The first call takes O(classes × counts).
+    /// The class counts beside the tree; `None` without any. The first call takes O(classes × counts).
     pub fn class_counts(&self) -> Option<Arc<ClassCounts>> {
         match self {
             Source::Heaps(history) => history.series().class_counts(),
@@ -160,7 +100,7 @@ impl Source {
         }
     }
 
-    /// How many times was counted by class beside what the trees show.
+    /// The number of times with class counts beside the trees.
     pub fn counts_beside(&self) -> usize {
         let is_beside = match self {
             Source::Heaps(_) => true,
@@ -179,7 +119,7 @@ impl Source {
         }
     }
 
-    /// Whether the source is a trace: it knows what came and went, and where it came from.
+    /// True if the source is a trace, with births and deaths, and allocation sites.
     pub fn is_recorded(&self) -> bool {
         self.heaps().is_some_and(History::is_recorded)
     }
@@ -205,7 +145,7 @@ impl Source {
         }
     }
 
-    /// Whether the source can be grouped anew at all: it has objects or kinds of them, or trees of a recording that is here.
+    /// True if the source can be grouped anew: it has objects or kinds of them, or trees of an available recording.
     pub fn can_regroup(&self) -> bool {
         match self {
             Source::Heaps(_) | Source::Counts(_) => true,
@@ -221,7 +161,7 @@ impl Source {
         }
     }
 
-    /// The recording that trees are of which somebody else sends.
+    /// The recording behind trees that a recorder sends.
     pub fn sent_recording(&self) -> Option<&RecordingFolder> {
         match self {
             Source::Heaps(_) | Source::Counts(_) => None,
@@ -229,8 +169,8 @@ impl Source {
         }
     }
 
-    /// The series with the samples of a point in time, and which point of it that is. Of trees that somebody sends it is the recording that
-    /// they were made of, which is read when it is asked for the first time. `None` where there are no samples.
+    /// The series with the samples of a point in time, and its point there. For sent trees it is the recording behind them, which the first
+    /// call reads. `None` without samples.
     ///
     /// # Errors
     /// When it cannot be read, or the work was cancelled.
@@ -243,8 +183,8 @@ impl Source {
         Ok(found.filter(|(series, _)| series.has_samples()))
     }
 
-    /// What samples say, and which of them are alive at some points in time: of heap states those that some root reaches, of a recording
-    /// without walks those that no collection has freed. `None` where there are none here.
+    /// The estimates from samples, with those alive at some points in time. Samples of heap states are alive if a root reaches them, those
+    /// of a recording without walks if no collection has freed them. `None` without samples.
     ///
     /// # Errors
     /// When a file has changed since, or the work was cancelled.
@@ -278,7 +218,7 @@ impl Source {
         }
     }
 
-    /// The same source with what has come since: see [`History::grown`].
+    /// The same source with new data: see [`History::grown`].
     ///
     /// # Errors
     /// As [`History::grown`].
@@ -358,6 +298,9 @@ impl Source {
 pub fn are_trees(paths: &[PathBuf]) -> Result<bool> {
     let (mut trees, mut others) = (None, None);
     for path in paths {
+        if path.is_file() {
+            memory_city_formats::refuse_foreign(path)?;
+        }
         // A folder with a dump or a trace is a folder of dumps, whatever was exported into it.
         let here = json::holds_trees(path)? && !(path.is_dir() && memory_city_formats::holds_heaps(path)?);
         if here {

@@ -1,7 +1,7 @@
-//! Texts that occur often, kept once and known by a number.
+//! An interner: texts that occur often, kept once and known by a number.
 //!
-//! The texts come from files and from strangers: the table has a random seed, so that nobody can choose texts that
-//! all fall into one bucket. It knows nothing of what its texts mean.
+//! The texts come from files and from strangers, so the table has a random seed against forced collisions. It does not know the meaning of
+//! its texts.
 
 use ahash::RandomState;
 use indexmap::IndexSet;
@@ -29,7 +29,7 @@ impl NameTable {
         self.texts.get_index_of(text).map(|symbol| symbol as u32)
     }
 
-    /// The number of a text that is shared with whoever has it already.
+    /// The number of a shared text.
     pub fn keep(&mut self, text: Arc<str>) -> u32 {
         let bytes = text.len() as u64;
         let (symbol, new) = self.texts.insert_full(text);
@@ -46,7 +46,7 @@ impl NameTable {
         &self.texts[symbol as usize]
     }
 
-    /// How many texts there are.
+    /// The number of texts.
     pub fn len(&self) -> usize {
         self.texts.len()
     }

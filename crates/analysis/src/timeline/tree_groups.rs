@@ -1,6 +1,7 @@
-//! The nodes of a tree as groups of objects: where those of a timeline are in it, and which groups each object is in.
+//! The nodes of a tree as groups of objects: their nodes in the timeline, and the groups of each object.
 
-use super::{NodeId, Timeline};
+use super::key::NodeId;
+use super::nodes::Timeline;
 use crate::group::{Grouped, MemoryTree};
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::ObjectGroups;
@@ -12,8 +13,7 @@ use std::sync::Arc;
 
 /// Where the nodes of a timeline are in the tree of one time.
 pub(super) struct TreePlaces {
-    /// By node of the timeline: of the nodes of the tree that it stands for, which are one chain, the first; `u32::MAX`
-    /// where it stands for none.
+    /// By node of the timeline: the first of the tree's nodes that it stands for, which are one chain; `u32::MAX` without one.
     of: Vec<u32>,
 }
 
@@ -32,7 +32,7 @@ impl TreePlaces {
         nodes.iter().map(|node| Some(self.of[node.index()]).filter(|&place| place != u32::MAX)).collect()
     }
 
-    /// What was found by node of the tree, by node of the timeline.
+    /// Converts values by node of the tree to values by node of the timeline.
     pub(super) fn by_node<T: Copy + Default>(&self, found: &[T]) -> Vec<T> {
         self.of.iter().map(|&place| found.get(place as usize).copied().unwrap_or_default()).collect()
     }
@@ -41,8 +41,8 @@ impl TreePlaces {
 /// Objects a task looks at between two looks at the clock.
 pub(super) const RUN: usize = 1 << 16;
 
-/// The nodes of its tree that each object of a heap state is in, those above its leaves included, as groups: the number of
-/// a group is that of its node. 4 bytes an object.
+/// The nodes of its tree that each object of a heap state is in, those above its leaves included, as groups: the number of a group is that
+/// of its node. 4 bytes an object.
 ///
 /// # Errors
 /// When cancelled.

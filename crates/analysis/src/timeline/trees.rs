@@ -1,9 +1,13 @@
-//! The trees of a series: from its recording, from the cache, or from its heap states, several at once while memory lasts.
+//! The trees of a series: from its recording, from the cache, or from its heap states, several at once as far as memory allows.
 
+use super::builder::TimelineBuilder;
 use super::choice::check;
+use super::dump_cache::DumpCache;
+use super::growing::GrowingTree;
 use super::history::GroupedState;
-use super::kept::KeptAnswers;
-use super::{GrowingTree, SampledPart, TimePoint, Timeline, TimelineBuilder};
+use super::nodes::Timeline;
+use super::point::TimePoint;
+use super::sampled_part::SampledPart;
 use crate::group::{self, GroupOptions, Grouping, MemoryTree, Reads};
 use memory_city_formats::{HeapSeries, MemoryNeed, Recording, SnapshotInfo, each_state, memory_budget};
 use memory_city_heap::Amount;
@@ -31,7 +35,7 @@ pub(super) struct TimeTree {
     pub tree: MemoryTree,
     pub unreachable: Amount,
     pub sampled: Option<SampledPart>,
-    /// What is known of its objects.
+    /// The facts about its objects.
     pub known: Reads,
     /// Whether there are none.
     pub is_empty: bool,
@@ -44,7 +48,7 @@ pub(super) fn trees_of(
     grouping: &Grouping,
     options: GroupOptions,
     points: &[usize],
-    kept: Option<&KeptAnswers>,
+    kept: Option<&DumpCache>,
     progress: &Progress,
 ) -> Result<(Vec<TimeTree>, Option<GroupedState>)> {
     let mut trees: Vec<Option<TimeTree>> = Vec::with_capacity(points.len());
@@ -90,7 +94,7 @@ pub(super) fn trees_of(
     Ok((trees.into_iter().flatten().collect(), last))
 }
 
-/// Trees from what changed: no heap state is made.
+/// Trees from changes: no heap state is built.
 pub(super) fn recorded(
     series: &dyn HeapSeries,
     recording: &Recording,
@@ -115,5 +119,5 @@ pub(super) fn recorded(
             changed.clear();
         }
     }
-    Ok(builder.finish())
+    Ok(builder.finish().with_profile(series.profile()))
 }

@@ -1,6 +1,6 @@
-//! What a recorder counted by class between the points in time, on their axis: a course beside those of groups.
+//! Class counts between the points in time, on their axis: a curve beside those of groups.
 //!
-//! May not: make points in time of it. Counts know no objects, and garbage may be among them; who shows them says so.
+//! May not: make points in time of it. Counts know no objects, and may include garbage; a view must label them.
 
 use crate::timeline::{NodeId, Source, TimePoint, Timeline};
 use memory_city_formats::counts::{ClassCounts, CountMoment, without_address};
@@ -11,14 +11,14 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct CountsBetween {
     counts: Arc<ClassCounts>,
-    /// Of the counts those that lie between points in time, and where: 2.5 is in the middle between the third and the fourth.
+    /// The counts between points in time, with their positions: 2.5 is in the middle between the third and the fourth.
     places: Vec<(usize, f64)>,
     /// All classes together, by place.
     total: Vec<Amount>,
 }
 
 impl CountsBetween {
-    /// Those of a document; `None` where nothing was counted between its points. Linear in what was counted.
+    /// The counts of a document; `None` without counts between its points. Linear in the counts.
     pub fn of(source: &Source) -> Option<CountsBetween> {
         if source.counts_beside() == 0 {
             return None;
@@ -26,7 +26,7 @@ impl CountsBetween {
         CountsBetween::new(source.class_counts()?, source.timeline().points())
     }
 
-    /// Those that lie between the first and the last of some points in time; `None` where none do.
+    /// The counts between the first and the last of some points in time; `None` without any.
     pub fn new(counts: Arc<ClassCounts>, points: &[TimePoint]) -> Option<CountsBetween> {
         let moments = counts.moments.iter().enumerate();
         let places: Vec<_> = moments.filter_map(|(i, m)| Some((i, place(points, m.millis)?))).collect();
@@ -56,7 +56,7 @@ impl CountsBetween {
         Some(CountsBetween { counts, places, total })
     }
 
-    /// How many counts there are.
+    /// The number of counts.
     #[allow(clippy::len_without_is_empty)] // never empty
     pub fn len(&self) -> usize {
         self.places.len()
@@ -67,7 +67,7 @@ impl CountsBetween {
         self.places[count].1
     }
 
-    /// What it is, for people, with what may be among it.
+    /// The title for people, with a warning about garbage among it.
     pub fn title(&self) -> &'static str {
         match self.counts.moments.iter().any(|moment| moment.with_garbage) {
             true => "class histograms between points in time, with garbage",
@@ -82,7 +82,7 @@ impl CountsBetween {
         if place - self.place(before) < self.place(after) - place { before } else { after }
     }
 
-    /// When a count was, and what is known of it.
+    /// The moment of a count, with its facts.
     pub fn moment(&self, count: usize) -> CountMoment {
         self.counts.moments[self.places[count].0]
     }
@@ -92,8 +92,8 @@ impl CountsBetween {
         &self.total
     }
 
-    /// Objects and bytes of a group, by count: of the whole heap, or of a class. `None` of any other, and of a class that was
-    /// never counted: histograms know nothing of places, threads, ages, or what refers to what.
+    /// Objects and bytes of a group, by count: of the whole heap, or of a class. `None` for any other, and for a class that was never
+    /// counted: histograms have no sites, threads, ages or references.
     pub fn of_group(&self, timeline: &Timeline, node: NodeId) -> Option<Vec<Amount>> {
         if node == NodeId::ROOT {
             return Some(self.total.clone());

@@ -1,5 +1,5 @@
-//! Levels of detail of a series: the least and the largest value of ever longer pieces, so that a chart looks at as many
-//! pieces as it has pixels, whatever the number of times, and no spike is lost.
+//! Levels of detail of a series: the least and the largest value of ever longer pieces. A chart reads as many pieces as it has pixels,
+//! whatever the number of times, and no spike is lost.
 
 /// The least and the largest values of a series, by pieces of 1, 2, 4, ... values. Takes twice the memory of the values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct MinMaxLevels {
 }
 
 impl MinMaxLevels {
-    /// Of a series. Linear.
+    /// The levels of a series. Linear.
     pub fn new(values: &[u64]) -> MinMaxLevels {
         let mut levels = vec![values.iter().map(|&value| (value, value)).collect::<Vec<_>>()];
         while let Some(last) = levels.last().filter(|last| last.len() > 1) {
@@ -20,7 +20,7 @@ impl MinMaxLevels {
         MinMaxLevels { levels }
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.levels[0].len()
     }

@@ -1,12 +1,12 @@
-//! Charts as data: the series of a group's children over time, the strongest of them by themselves and the rest as one, and
-//! levels of detail for thousands of times. No drawing.
+//! Trend charts as data: the series of a group's children over time, the largest by themselves and the rest as one. Levels of detail serve
+//! thousands of times. No drawing.
 //!
-//! Shallow sizes are known at all times, and may be charted at fewer ([`Thinning`]); deep and retained ones are found for some
+//! Shallow sizes are known at all times, and may be charted at fewer ([`Thinning`]). Deep and retained sizes are found for some times
 //! ([`GroupSizes`]), for all groups at once, so that going down costs nothing more.
 //!
-//! The series of a chart always add up to the group they are the children of, at every time: what is not shown by itself is in
-//! [`TrendChart::rest`]. Where an object is counted in several children (groups of a classifier with several values) they
-//! add up to more, and [`TrendChart::overlaps`] says so.
+//! The series of a chart always add up to the group they are the children of, at every time: the rest is in [`TrendChart::rest`]. If an
+//! object is counted in several children (groups of a classifier with several values) they add up to more, and [`TrendChart::overlaps`] is
+//! set.
 
 mod between;
 mod detail;
@@ -22,10 +22,9 @@ pub use sizes::{GroupSizes, USUAL_SIZES};
 pub use table::{ShownTrends, trends_table};
 pub use thinning::{Thinning, spread};
 
-use crate::analyses::TimeWindow;
-use crate::timeline::{Metric, NodeId, Timeline};
+use crate::timeline::{Metric, NodeId, TimeWindow, Timeline};
 
-/// By what series are ranked, the largest first; ties by name.
+/// The rank of series, the largest first; ties by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TrendOrder {
     /// The value at the first time.
@@ -37,7 +36,7 @@ pub enum TrendOrder {
     /// Last minus first.
     #[default]
     Growth,
-    /// Last minus first, relative to the first; what was nothing at first comes before all that was something, by what it is at last.
+    /// Last minus first, relative to the first. Series that start at 0 come before all others, by their last value.
     RelativeGrowth,
 }
 
@@ -57,12 +56,12 @@ impl TrendOrder {
     }
 }
 
-/// What a chart is of. As in the source, five series are shown and the rest as one, by absolute growth.
+/// The rules of a chart. As in the source, five series are shown and the rest as one, by absolute growth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrendRules {
-    /// What is measured.
+    /// The metric.
     pub metric: Metric,
-    /// Which series are shown, and in which order.
+    /// The order of series, which decides those shown.
     pub order: TrendOrder,
     /// How many are shown by themselves.
     pub top: usize,
@@ -92,7 +91,7 @@ pub struct TrendChart {
     pub whole: Vec<u64>,
     /// The series that are shown by themselves, in their order.
     pub series: Vec<TrendSeries>,
-    /// All others together, with what the group has beside its children; zeros where there are none.
+    /// All others together, with the group's own amount; zeros without any.
     pub rest: Vec<u64>,
     /// How many children are in the rest.
     pub others: usize,
@@ -108,9 +107,9 @@ pub fn chart(timeline: &Timeline, parent: NodeId, window: TimeWindow, rules: Tre
     chart_at(timeline, parent, &times, window, (rules.order, rules.top), value)
 }
 
-/// The chart of a group's children at some times, ascending, of values that are known there; ranked by those within a window (by all where
-/// none is in it). What is ranked by the first and last time is so by the first and last charted one. Costs as [`chart`], and as many
-/// calls of `value`.
+/// The chart of a group's children at some times, ascending, of values that are known there. Series are ranked by the times within a window
+/// (by all if none is in it). A rank by the first and last time uses the first and last charted one. Costs as [`chart`], and as many calls
+/// of `value`.
 pub fn chart_at(
     timeline: &Timeline,
     parent: NodeId,
@@ -143,7 +142,7 @@ pub fn chart_at(
     TrendChart { parent, whole, series, rest, others, overlaps }
 }
 
-/// What a series is ranked by: more important first, then the other.
+/// The rank of a series: the more important number first, then the other.
 #[derive(Clone, Copy)]
 struct Rank(f64, f64);
 

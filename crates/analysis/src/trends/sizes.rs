@@ -1,21 +1,21 @@
-//! What groups reach and retain at some of the times: deep and retained sizes cost a look at the heap each, so charts show them at fewer
-//! times than shallow ones, and say at how many.
+//! Deep and retained sizes of groups at some of the times. Each time costs a pass over the heap, so charts show fewer times than for
+//! shallow sizes, and say how many.
 
 use crate::timeline::{ClosureMetric, ClosureRequest, NodeId, TimeAmounts};
 use memory_city_heap::ownership::GroupAmounts;
 use std::collections::BTreeMap;
 
-/// How many times are charted where nobody says otherwise.
+/// Default number of charted times.
 pub const USUAL_SIZES: usize = 12;
 
 /// Bytes that sizes of all groups at all charted times may take.
 const MOST_BYTES: usize = 256 << 20;
 
-/// What all groups of a timeline reach and retain at some of its times. Takes 32 bytes for each group and time.
+/// The closures of all groups of a timeline at some of its times. Takes 32 bytes for each group and time.
 #[derive(Clone, Debug, Default)]
 pub struct GroupSizes {
     found: BTreeMap<usize, TimeAmounts>,
-    /// Whether they include what groups reach.
+    /// True if they include deep amounts.
     deep: bool,
 }
 
@@ -25,12 +25,12 @@ impl GroupSizes {
         GroupSizes { found: BTreeMap::new(), deep: request.deep }
     }
 
-    /// At how many times a timeline of so many nodes can have them: two at least, and no more than 256 MB take.
+    /// Most times with sizes for a timeline of so many nodes: at least two, and no more than 256 MB.
     pub fn most_times(nodes: usize) -> usize {
         (MOST_BYTES / (nodes.max(1) * size_of::<GroupAmounts>())).max(2)
     }
 
-    /// In which order times are best looked at: both ends first, which ranks groups by growth, then onwards.
+    /// The order in which times are best computed: both ends first, which ranks groups by growth, then onwards.
     pub fn order(times: &[usize]) -> Vec<usize> {
         let mut order = times.to_vec();
         if order.len() > 2 {
@@ -39,7 +39,7 @@ impl GroupSizes {
         order
     }
 
-    /// Adds what was found at a time.
+    /// Adds the closures of a time.
     pub fn add(&mut self, time: usize, found: TimeAmounts) {
         self.found.insert(time, found);
     }
@@ -59,12 +59,12 @@ impl GroupSizes {
         self.found.contains_key(&time)
     }
 
-    /// Whether it has what a metric asks for.
+    /// True if it has the amounts of a metric.
     pub fn answers(&self, metric: ClosureMetric) -> bool {
         self.deep || !metric.is_deep()
     }
 
-    /// The size of a group at a time; 0 where it is not known.
+    /// The size of a group at a time; 0 if unknown.
     pub fn value(&self, time: usize, node: NodeId, metric: ClosureMetric) -> u64 {
         self.found.get(&time).and_then(|all| all.get(node.index())).map_or(0, |found| metric.value(found))
     }

@@ -1,4 +1,4 @@
-//! Charts as a table, value by value: for spreadsheets.
+//! Trend charts as a table for spreadsheets, value by value.
 
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader};
 use crate::timeline::{MetricInfo, NodeId, Timeline, by_uptime};
@@ -7,7 +7,7 @@ use crate::timeline::{MetricInfo, NodeId, Timeline, by_uptime};
 pub struct ShownTrends<'c> {
     /// The group whose children the series are.
     pub parent: NodeId,
-    /// What is measured.
+    /// The metric.
     pub metric: &'c MetricInfo,
     /// The series with their values, one for each of `times`; without a group where it stands for all others.
     pub series: Vec<(Option<NodeId>, &'c [u64])>,

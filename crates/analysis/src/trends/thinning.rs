@@ -1,11 +1,10 @@
-//! Which points in time a chart has: all, or fewer where there are thousands, or where each costs a look at the heap.
+//! Thinning: the points in time of a chart, fewer if there are thousands, or if each costs a pass over the heap.
 //!
-//! The first and the last are always among them: what grew between them is what it is, however many were left out.
+//! The first and the last are always among them, so growth between them is exact, however many are left out.
 
-use crate::analyses::TimeWindow;
-use crate::timeline::TimePoint;
+use crate::timeline::{TimePoint, TimeWindow};
 
-/// Which points in time are charted, as in the source.
+/// The charted points in time, as in the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Thinning {
     /// All.
@@ -13,7 +12,7 @@ pub enum Thinning {
     All,
     /// Every n-th.
     Every(usize),
-    /// Those that so many seconds at least have passed before, on the clock of the program that was observed.
+    /// Times at least so many seconds apart, on the clock of the observed program.
     Seconds(u64),
 }
 

@@ -16,9 +16,9 @@ pub struct MemoryLevel {
 /// The leak of a run of `gcs` collections, whether or not it is beyond the thresholds. `None` where nothing grows to the
 /// end.
 ///
-/// A point goes on with the window if it is above the one before, or above the first of the window and no lower than
-/// [`WindowRules::kept_percent`] of the largest in it; otherwise the window begins anew there. What is left at the end is the longest
-/// window of the kind.
+/// A point extends the window if it is above the previous one. It also does if it is above the first of the window and no lower than
+/// [`WindowRules::kept_percent`] of its largest. Otherwise the window begins anew there. At the end, the window is the longest of this
+/// kind.
 pub fn leak_window(levels: &[MemoryLevel], gcs: usize, rules: &WindowRules) -> Option<LeakWindow> {
     let last = levels.len().checked_sub(1)?;
     let (mut from, mut most) = (0, levels[0].bytes);
@@ -48,7 +48,7 @@ pub fn leak_window(levels: &[MemoryLevel], gcs: usize, rules: &WindowRules) -> O
     })
 }
 
-/// So many percent of some points, rounded up.
+/// A percentage of some points, rounded up.
 fn share(points: usize, percent: u64) -> usize {
     usize::try_from((points as u128 * u128::from(percent)).div_ceil(100)).unwrap_or(points)
 }
@@ -63,8 +63,8 @@ fn narrowed(levels: &[MemoryLevel], from: usize, rules: &WindowRules) -> Option<
     Some((from + rise.from, from + rise.to))
 }
 
-/// The line through the points from some point to the end that rises most, and where it begins: over the last points first,
-/// then further and further back, at ties as far as that.
+/// The steepest regression line through the points from some point to the end, and its start. It tries the last points first, then further
+/// and further back; of equal lines the longest wins.
 pub(super) fn regression(levels: &[MemoryLevel], rules: &WindowRules) -> Option<(usize, f64)> {
     let least = share(levels.len(), rules.regression_percent).max(2);
     let end = levels.last()?;

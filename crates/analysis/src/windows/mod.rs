@@ -1,4 +1,4 @@
-//! Windows of time that are worth a look: where a heap leaks, where collecting takes long, where much is thrown away.
+//! Suspicious windows of time: memory leaks, long collections, or high churn.
 //!
 //! Pure arithmetic over numbers by time: no document, no tables, no drawing, so that charts may call it on every change of
 //! a threshold. All of it is linear in the number of collections but for the steepest window, which repeats a linear pass a
@@ -7,11 +7,10 @@
 //! | module | finds |
 //! |---|---|
 //! | `steepest` | the window whose value rises most per unit of time, within bounds on its length |
-//! | `growth` | the window of a leak: the longest one that grows to the end, and where the regression would put it |
+//! | `growth` | the window of a leak: the longest one that grows to the end, and the start of the regression line |
 //!
-//! The rules follow Weninger et al., *Detection of Suspicious Time Windows in Memory Monitoring* (MPLR 2019). Where they say
-//! nothing, the field of [`WindowRules`] says what was chosen. Of windows that are equally good the earliest wins, then
-//! the shortest.
+//! The rules follow Weninger et al., *Detection of Suspicious Time Windows in Memory Monitoring* (MPLR 2019). Where they leave a choice
+//! open, the field of [`WindowRules`] names ours. Of equally good windows the earliest wins, then the shortest.
 
 mod growth;
 mod steepest;
@@ -21,31 +20,32 @@ mod tests;
 pub use growth::{MemoryLevel, leak_window};
 pub use steepest::{Rise, steepest};
 
-/// Thresholds. Each is shown beside what was found with it.
+/// Thresholds. Each is shown beside its windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowRules {
-    /// A growing window ends where the value falls below so many percent of the largest in it.
+    /// A growing window ends where the value falls below this share of its largest, percent.
     pub kept_percent: u64,
-    /// It must cover so many percent of all collections.
+    /// Least share of all collections that it must cover, percent.
     pub least_cover_percent: u64,
-    /// It must grow by so many bytes. The source names such a threshold without a number: 1, any growth.
+    /// Least growth, bytes. The source names such a threshold without a number: 1, any growth.
     pub least_growth: u64,
-    /// And by so many percent of what it began with, so that a heap that stays as it is for a while is none: 10, chosen here.
+    /// Least growth as percent of the start, so that a stable heap is no leak: 10, chosen here.
     pub least_growth_percent: u64,
-    /// The steepest part of it has at least so many percent of its points, and 2.
+    /// Least share of its points in the steepest part of it, percent; and at least 2.
     pub narrow_least_percent: u64,
-    /// And at most so many percent.
+    /// Most of its points in the steepest part, percent.
     pub narrow_most_percent: u64,
-    /// The regression begins with so many percent of all points, at the end.
+    /// Share of all points, at the end, with which the regression begins, percent.
     pub regression_percent: u64,
-    /// Windows of collections have at least so many.
+    /// Least collections of a window.
     pub least_gcs: usize,
-    /// And at most so many.
+    /// Most collections of a window.
     pub most_gcs: usize,
-    /// Collecting is overhead from so many percent of the time on.
+    /// Least length of a run with suspicious windows, milliseconds: a shorter part says nothing about a program. 1000, chosen here.
+    pub least_millis: u64,
+    /// Share of the time from which on collecting is overhead, percent.
     pub overhead_percent: u64,
-    /// Churn is reported from so many percent of the average of the run on. The source says "significantly higher" without a
-    /// number: 150.
+    /// Percentage of the run's average from which on churn is reported. The source says "significantly higher" without a number: 150.
     pub churn_percent: u64,
 }
 
@@ -61,6 +61,7 @@ impl Default for WindowRules {
             regression_percent: 10,
             least_gcs: 5,
             most_gcs: 50,
+            least_millis: 1000,
             overhead_percent: 10,
             churn_percent: 150,
         }
@@ -89,7 +90,7 @@ pub struct GcWindow {
     pub from: u64,
     /// When it ends.
     pub to: u64,
-    /// What was summed over it: nanoseconds of collecting, or bytes freed.
+    /// The sum over it: nanoseconds of collecting, or bytes freed.
     pub amount: i64,
     /// Whether it is beyond the threshold.
     pub is_suspicious: bool,
@@ -101,13 +102,13 @@ impl GcWindow {
         (self.to - self.from).max(1)
     }
 
-    /// How much there is of what was summed, per nanosecond.
+    /// The sum per nanosecond.
     pub fn rate(&self) -> f64 {
         self.amount as f64 / self.duration() as f64
     }
 }
 
-/// What was found of a leak. Places are those of the levels that were given.
+/// The window of a leak. Places are indices into the given levels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeakWindow {
     /// The first point of the longest window that grows to the end.
@@ -129,12 +130,12 @@ impl LeakWindow {
         within.last().is_some_and(|end| within.iter().all(|level| level.bytes <= end.bytes))
     }
 
-    /// Whether anything is to be said of it. What is below its thresholds and has fallen before the end is what every heap does.
+    /// True if the window is worth reporting. A window below the thresholds that fell before the end is normal for a heap.
     pub fn is_worth_a_word(&self, levels: &[MemoryLevel]) -> bool {
         self.is_suspicious || self.ends_highest(levels)
     }
 
-    /// What memory does in it, in words.
+    /// The course of memory in it, in words.
     pub fn words(&self, levels: &[MemoryLevel]) -> &'static str {
         match (self.ends_highest(levels), self.is_suspicious) {
             (true, true) => "Memory grows to the end",
@@ -144,8 +145,7 @@ impl LeakWindow {
     }
 }
 
-/// All that is suspicious of a run. Of each kind the strongest, whether or not it is beyond its threshold: who shows it
-/// looks at `is_suspicious`.
+/// All suspicious windows of a run. Of each kind it is the strongest, even below its threshold: a view checks `is_suspicious`.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct SuspiciousWindows {
     /// Where memory grows to the end.
@@ -154,7 +154,7 @@ pub struct SuspiciousWindows {
     pub overhead: Option<GcWindow>,
     /// Where most is thrown away per second.
     pub churn: Option<GcWindow>,
-    /// What is thrown away on average over the run: bytes, in so many nanoseconds.
+    /// Average over the run: bytes freed, in so many nanoseconds.
     pub average: (i64, u64),
 }
 
@@ -201,6 +201,17 @@ impl SuspiciousWindows {
             let everywhere = rules.churn_percent as f64 * average.0 as f64 * window.duration() as f64;
             window.is_suspicious = window.amount > 0 && here >= everywhere;
         }
+        let ended = levels.last().map_or(0, |level| level.time).max(ends[ends.len() - 1]);
+        if ended.saturating_sub(began) < rules.least_millis.saturating_mul(1_000_000) {
+            found.calm();
+        }
         found
+    }
+
+    /// Nothing is beyond its threshold.
+    fn calm(&mut self) {
+        let of_leak = self.leak.iter_mut().map(|leak| &mut leak.is_suspicious);
+        let of_gcs = self.overhead.iter_mut().chain(&mut self.churn).map(|window| &mut window.is_suspicious);
+        of_leak.chain(of_gcs).for_each(|is_suspicious| *is_suspicious = false);
     }
 }

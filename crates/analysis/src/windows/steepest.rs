@@ -1,9 +1,9 @@
-//! The window of a series whose value rises most per unit of time, among all windows of a bounded number of steps.
+//! The steepest window of a series: the largest rise per unit of time among all windows of a bounded number of steps.
 //!
-//! Dinkelbach's method for fractions: for a slope r, the window with the largest `rise - r x time` is found in one pass with a
-//! sliding minimum. As long as that is above 0, its own slope is the next r. Slopes only get steeper, and the number of passes
-//! is small (their number grows with the logarithm of the precision; a dozen for a hundred thousand points). All in
-//! whole numbers: the result is exact, and ties are ties.
+//! Dinkelbach's method for fractions: for a slope r, the window with the largest `rise - r x time` is found in one pass with a sliding
+//! minimum. As long as that is above 0, its own slope is the next r. Slopes only get steeper, and the number of passes is small (their
+//! number grows with the logarithm of the precision; a dozen for a hundred thousand points). All numbers are whole: the result is exact,
+//! and ties are ties.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ pub struct Rise {
     pub from: usize,
     /// Its last point, later.
     pub to: usize,
-    /// What the value rises from the first to the last; negative where all windows fall.
+    /// The rise of the value from the first to the last point; negative if all windows fall.
     pub value: i64,
     /// How much time passes, never 0.
     pub time: u64,
@@ -23,9 +23,9 @@ pub struct Rise {
 /// Values and times beyond this are taken for this: products of two of them stay within 127 bits.
 const MOST: i64 = 1 << 61;
 
-/// The window from one point to a later one, at least `least` and at most `most` steps on, in which the value rises most per
-/// unit of time; the earliest of them, and of those that begin there the shortest. `points` are times, ascending, and values.
-/// Windows in which no time passes have no slope and do not count. `None` where there is no other.
+/// The window from one point to a later one, at least `least` and at most `most` steps on, with the largest rise per unit of time; the
+/// earliest of equal ones, and then the shortest. `points` are times, ascending, and values. Windows without duration have no slope and do
+/// not count. `None` without any window.
 pub fn steepest(points: &[(u64, i64)], least: usize, most: usize) -> Option<Rise> {
     let (least, most) = (least.max(1), most.max(least.max(1)));
     let mut latest = 0;

@@ -151,7 +151,7 @@ proptest! {
 
     #[test]
     fn overhead_and_churn_are_those_of_the_worst_window(gcs in collections(), least in 1..7usize, more in 0..9usize) {
-        let rules = WindowRules { least_gcs: least, most_gcs: least + more, ..WindowRules::default() };
+        let rules = WindowRules { least_gcs: least, most_gcs: least + more, least_millis: 0, ..WindowRules::default() };
         let found = SuspiciousWindows::find(0, &gcs, &[], &rules);
         for (window, of) in [
             (found.overhead, (|gc| (gc.end - gc.start) as i64) as fn(&GcSpan) -> i64),
@@ -201,16 +201,25 @@ fn growth_to_the_end_is_said_where_the_end_is_highest() {
     }
 }
 
+/// Nanoseconds.
+const MS: u64 = 1_000_000;
+
 #[test]
 fn churn_is_told_where_it_is_well_above_the_average() {
     let gcs = |freed: &dyn Fn(u64) -> i64| -> Vec<GcSpan> {
-        (1..=100).map(|i| GcSpan { start: i * 1000, end: i * 1000 + 5, freed: freed(i) }).collect()
+        (1..=100).map(|i| GcSpan { start: i * 100 * MS, end: i * 100 * MS + 5, freed: freed(i) }).collect()
     };
     let find = |gcs: &[GcSpan]| SuspiciousWindows::find(0, gcs, &[], &WindowRules::default());
     let steady = find(&gcs(&|_| 1000)).churn.expect("a window");
     assert!(!steady.is_suspicious, "what is everywhere is nowhere");
     let burst = find(&gcs(&|i| if i > 80 { 3000 } else { 1000 })).churn.expect("a window");
     assert!(burst.is_suspicious && burst.first >= 80, "{burst:?}");
+    // The same in 61 ms says nothing of a program.
+    let short: Vec<GcSpan> = gcs(&|i| if i > 80 { 3000 } else { 1000 })
+        .iter()
+        .map(|gc| GcSpan { start: gc.start * 61 / 10_000, end: gc.end * 61 / 10_000, ..*gc })
+        .collect();
+    assert!(find(&short).churn.is_some_and(|window| !window.is_suspicious));
     let fewer = SuspiciousWindows::find(0, &gcs(&|_| 1)[..4], &[], &WindowRules::default());
     assert_eq!((fewer.churn, fewer.overhead), (None, None), "there are fewer collections than a window has");
 }

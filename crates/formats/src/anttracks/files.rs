@@ -53,8 +53,7 @@ pub fn find_run(paths: &[PathBuf]) -> Result<Option<Run>> {
         if meta.is_dir() {
             members.extend(in_folder(path, &mut damaged)?);
         } else if let Some(found) = member(path)? {
-            let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            folders.push(folder.to_owned());
+            folders.push(folder_of(path).to_owned());
             members.push(found);
         } else {
             strangers.push(path.clone());
@@ -106,6 +105,11 @@ pub fn find_run(paths: &[PathBuf]) -> Result<Option<Run>> {
         next = part.index.saturating_add(1);
     }
     Ok(Some(Run { symbols, traces: traces.into_iter().map(|m| m.path.clone()).collect(), missing }))
+}
+
+/// The folder that a file is in.
+pub(super) fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {

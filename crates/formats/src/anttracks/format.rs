@@ -1,12 +1,13 @@
 //! AntTracks in the registry of formats.
 
-use super::files::{AntTracksSource, find_run};
+use super::files::{AntTracksSource, find_run, folder_of};
 use super::header::MAGIC;
 use crate::recorded;
-use crate::registry::{Format, FoundFiles};
+use crate::registry::{self, Format, FoundFiles};
 use crate::series::HeapSeries;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn format() -> Box<dyn Format> {
     Box::new(AntTracksFormat)
@@ -25,6 +26,10 @@ impl Format for AntTracksFormat {
 
     fn recognises(&self, start: &[u8]) -> bool {
         start.starts_with(&MAGIC.to_le_bytes())
+    }
+
+    fn beside(&self, file: &Path) -> Vec<PathBuf> {
+        registry::files_of(folder_of(file)).unwrap_or_default()
     }
 
     fn open(

@@ -1,9 +1,9 @@
-//! The header every file of an AntTracks run begins with.
+//! The header at the beginning of every file of an AntTracks run.
 
 use memory_city_heap::error::{Error, Result};
 use std::path::Path;
 
-/// Which of the files of a run it is.
+/// The role of a file in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FileKind {
     /// Types, allocation sites, GC causes.
@@ -25,12 +25,12 @@ impl FileKind {
     }
 }
 
-/// What the header says.
+/// The content of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TraceHeader {
     /// Random words, the same in all files of a run.
     pub(crate) run: Vec<u32>,
-    /// Which file it is.
+    /// The role of the file.
     pub(crate) kind: FileKind,
     /// Where the content begins.
     pub(crate) end: usize,
@@ -38,7 +38,7 @@ pub(crate) struct TraceHeader {
 
 /// The first word.
 pub(crate) const MAGIC: u32 = 0x00C0_FFEE;
-/// A header is never longer, up to the kind: what must be read to know a file.
+/// The longest header up to the file's kind: the bytes to read to recognise a file.
 pub(crate) const LONGEST: usize = 12 + 4 * MOST_WORDS;
 const MOST_WORDS: usize = 1024;
 

@@ -1,4 +1,4 @@
-//! AntTracks traces: what the AntTracks VM (a HotSpot 8 with tracing) writes.
+//! AntTracks traces, written by the AntTracks VM (a HotSpot 8 with tracing).
 //!
 //! A run has a `trace` (or several, after rotations), `symbols`, and `class_definitions`, which are not needed. A trace
 //! is a sequence of buffers, each of one thread, possibly compressed ([`lzw`]); [`decode`] turns their words into the
@@ -40,7 +40,7 @@ pub struct TraceFiles {
     pub files: Vec<TraceFile>,
     /// Types, sites, causes.
     pub(crate) symbols: Symbols,
-    /// What a person must know about the files.
+    /// Warnings about the files.
     pub warnings: Vec<Warning>,
 }
 
@@ -102,7 +102,7 @@ fn buffer(bytes: &[u8], at: usize) -> Option<BufferBytes<'_>> {
 }
 
 impl TraceFiles {
-    /// What the trace says about the program.
+    /// The program, as the trace describes it.
     pub fn program(&self) -> &Arc<Program> {
         &self.symbols.program
     }
@@ -142,7 +142,7 @@ impl AntTracks {
             let (mut at, mut amount) = (self.at, 0);
             while let Some(buffer) = buffer(bytes, at).filter(|_| amount < AHEAD) {
                 if buffer.compressed {
-                    amount += buffer.content.len();
+                    amount += BUFFER_HEADER + buffer.content.len();
                     work.push((at, buffer.content));
                 }
                 at = buffer.end;
@@ -150,7 +150,7 @@ impl AntTracks {
             let unpacked: Vec<Unpacked> = work
                 .into_par_iter()
                 .map(|(at, content)| {
-                    let mut bytes = Vec::with_capacity(8 * content.len());
+                    let mut bytes = Vec::with_capacity((8 * content.len()).min(MOST_UNPACKED));
                     let outcome = lzw::unpack(content, &mut bytes, MOST_UNPACKED);
                     Unpacked { at, bytes: outcome.map(|()| bytes) }
                 })

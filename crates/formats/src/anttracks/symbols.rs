@@ -3,15 +3,29 @@
 mod names;
 
 use super::header::{FileKind, TraceHeader};
+use crate::JVM;
 use crate::event::{MOST_BASE, Program, Shape};
 use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::memory::memory_budget;
 use memory_city_heap::{AllocationSite, HeapType, TypeKind};
 use names::{frame, type_name};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a symbols file says.
+// Tags of the file's records.
+const GC_CAUSE: u8 = 17;
+const TYPE: u8 = 24;
+/// An allocation site with its call chain.
+const SITE: u8 = 42;
+/// The class of a mirror, with its static fields.
+const MIRRORED_CLASS: u8 = 55;
+const FIELDS: u8 = 56;
+const SUPERCLASS_FIELDS: u8 = 57;
+/// An allocation site without callers.
+const SIMPLE_SITE: u8 = 84;
+
+/// The content of a symbols file.
 #[derive(Debug)]
 pub(crate) struct Symbols {
     /// Types, sites and causes.
@@ -28,7 +42,7 @@ pub(crate) struct Symbols {
     pub(crate) pointers: bool,
     /// The collector leaves a fragmented heap (CMS).
     pub(crate) fragmented: bool,
-    /// What a person must know.
+    /// Warnings about the file.
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -47,7 +61,7 @@ pub(crate) const UNKNOWN: u32 = u32::MAX;
 /// Type ids and site ids are below; the largest a site id can be.
 const MOST_IDS: u32 = 1 << 24;
 
-/// What the sites 0 to 12 stand for.
+/// The meaning of the sites 0 to 12.
 const SPECIAL: [&str; 13] = [
     "(unknown site)",
     "(VM internal)",
@@ -139,7 +153,7 @@ impl<'a> SymbolsReader<'a> {
 }
 
 impl Symbols {
-    /// Reads a symbols file. A cut file gives what is readable, with a warning.
+    /// Reads a symbols file. A cut file gives its readable part, with a warning.
     ///
     /// # Errors
     /// When it is not a symbols file, or a record is of no known kind.
@@ -178,7 +192,11 @@ impl Symbols {
                 Ok(false) => {
                     reader.at = start;
                     return Err(match bytes[start] {
-                        24 => reader.wrong("a type of impossible size".into(), "objects of less than 2 GB"),
+                        TYPE => reader.wrong("a type of impossible size".into(), "objects of less than 2 GB"),
+                        SITE => reader.wrong(
+                            "a site of very many frames".into(),
+                            "at most 65,536 for a site, and as many in all as memory holds",
+                        ),
                         kind => reader.wrong(format!("a record of kind {kind}"), "17, 24, 42 or 84"),
                     });
                 }
@@ -214,25 +232,32 @@ impl SymbolsReader<'_> {
 /// Methods with bytecode indices, innermost first.
 type Frames<'a> = Vec<(&'a [u8], i32)>;
 
+/// Frames of one site: the VM records far fewer.
+const MOST_FRAMES: u32 = 1 << 16;
+/// Bytes of memory that a frame may take: it stands here, and as a text of the site.
+const FRAME_BYTES: u64 = 64;
+
 /// Records by the file's own ids; the last record of an id wins.
 #[derive(Default)]
 struct FoundSymbols<'a> {
     types: FxHashMap<u32, (&'a [u8], u32)>,
     sites: FxHashMap<u32, (Frames<'a>, u32)>,
+    /// Frames of all sites.
+    frames: u64,
     causes: Vec<(u32, &'a [u8])>,
 }
 
 impl<'a> FoundSymbols<'a> {
-    /// Reads a record; `false` when its kind is not known, or it says what cannot be.
+    /// Reads a record; `false` if its kind is unknown, or its content is impossible.
     fn record(&mut self, r: &mut SymbolsReader<'a>) -> Read<bool> {
         match r.u8()? {
-            17 => {
+            GC_CAUSE => {
                 let id = r.u32()?;
                 let name = r.until(0)?;
                 r.u8()?;
                 self.causes.push((id, name));
             }
-            24 => {
+            TYPE => {
                 let id = r.u32()?;
                 let signature = r.descriptor()?;
                 let size = r.u32()?;
@@ -243,16 +268,20 @@ impl<'a> FoundSymbols<'a> {
                 }
                 self.types.insert(id, (signature, size));
             }
-            56 | 57 => r.fields()?,
-            55 => {
+            FIELDS | SUPERCLASS_FIELDS => r.fields()?,
+            MIRRORED_CLASS => {
                 // Arrays and primitive types have no static fields to list.
                 if r.descriptor()?.starts_with(b"L") {
                     r.fields()?;
                 }
             }
-            42 => {
+            SITE => {
                 let id = r.site_id()?;
                 let count = r.u32()?;
+                self.frames += u64::from(count);
+                if count > MOST_FRAMES || self.frames.saturating_mul(FRAME_BYTES) > memory_budget() {
+                    return Ok(false);
+                }
                 let mut frames = Vec::new();
                 for _ in 0..count {
                     let method = r.method()?;
@@ -261,7 +290,7 @@ impl<'a> FoundSymbols<'a> {
                 let type_id = r.u32()?;
                 self.sites.insert(id, (frames, type_id));
             }
-            84 => {
+            SIMPLE_SITE => {
                 let id = r.site_id()?;
                 let signature = r.until(0)?;
                 let type_id = r.u32()?;
@@ -273,7 +302,7 @@ impl<'a> FoundSymbols<'a> {
     }
 
     fn finish(self, symbols: &mut Symbols) {
-        let mut program = Program::default();
+        let mut program = Program { profile: &JVM, ..Program::default() };
         let loader: Arc<str> = Arc::from("(not recorded)");
         let mut ids: Vec<_> = self.types.into_iter().filter(|(id, _)| *id < MOST_IDS).collect();
         ids.sort_unstable_by_key(|t| t.0);

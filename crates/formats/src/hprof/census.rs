@@ -1,15 +1,19 @@
-//! The first pass over the heap segments, on all cores: counts per class, the addresses, and the gaps between
+//! The census: the first pass over the heap segments, on all cores. It collects counts per class, the addresses, and the gaps between
 //! neighbouring objects, from which the exact sizes follow (see [`super::sizes`]).
 
 use super::cursor::Cursor;
+use super::header::DumpHeader;
+use super::index::DumpIndex;
+use super::judging::ShortTexts;
+use super::limits::{MOST_WARNINGS, too_many_fields};
 use super::segment::{self, ClassRecord, RootRecord, Stop, Visitor};
-use super::{DumpHeader, DumpIndex};
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{AddressSet, AddressWriter};
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How often a gap was seen. A few candidates are enough: the true size is by far the most frequent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,7 +75,7 @@ impl Gaps {
     }
 }
 
-/// What the census knows of a class.
+/// The counts of a class.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// Instances, or arrays of this class.
@@ -114,7 +118,7 @@ impl Arrays {
 
 /// Bases of arrays that occur: compact headers, compressed class pointers, full ones (since JDK 23, before).
 pub(super) const ARRAY_BASES: [u32; 4] = [12, 16, 20, 24];
-/// Alignments that are told apart here.
+/// Alignments to choose from.
 pub(super) const ALIGNMENTS: [u32; 3] = [8, 16, 32];
 
 /// Votes for the base of arrays, by alignment, by size of an element (1, 2, 4, 8 bytes; references of 4, of 8).
@@ -123,12 +127,14 @@ pub(super) type BaseVotes = [[[u32; 4]; 3]; 6];
 /// The result of the pass.
 #[derive(Default)]
 pub(super) struct Census {
-    /// By class object id; primitive arrays under their kind (4..=11), which no object has as address.
+    /// By class object id; primitive arrays under their kind (4..=11), which is no object's address.
     pub(super) classes: AHashMap<u64, Tally>,
     /// Each piece with the lowest and highest address of its objects.
     pub(super) spans: Vec<(std::ops::Range<usize>, u64, u64)>,
     /// Class records.
     pub(super) records: Vec<ClassRecord>,
+    /// Bytes that their fields take.
+    pub(super) field_bytes: u64,
     /// Root records.
     pub(super) roots: Vec<RootRecord>,
     /// See [`BaseVotes`].
@@ -141,22 +147,28 @@ pub(super) struct Census {
     pub(super) traced: bool,
     /// An address was not a multiple of the address set's unit.
     pub(super) misaligned: bool,
-    /// What went wrong.
+    /// Statistics of short arrays of bytes and characters.
+    pub(super) texts: ShortTexts,
+    /// Warnings about the dump.
     pub(super) warnings: Vec<Warning>,
+    /// Warnings that were counted, not kept.
+    pub(super) more_warnings: usize,
 }
 
 /// Walks all pieces. With `addresses`, the address of every object goes there.
 ///
 /// # Errors
-/// When cancelled.
+/// When cancelled, or the fields of all classes take more than `memory` bytes.
 pub(super) fn census(
     input: &Input,
     header: &DumpHeader,
     index: &DumpIndex,
     addresses: Option<&AddressSet>,
+    memory: u64,
     progress: &Progress,
 ) -> Result<Census> {
     let bytes = input.bytes();
+    let field_bytes = AtomicU64::new(0);
     // A run of pieces a task: the class table of a task is built once.
     let mut parts: Vec<Census> = runs(&index.pieces, rayon::current_num_threads())
         .into_par_iter()
@@ -164,12 +176,20 @@ pub(super) fn census(
             let mut counter = Counter::new(header.id_size, index, addresses);
             for piece in run {
                 progress.check()?;
+                let before = counter.census.field_bytes;
                 let end = segment::walk(bytes, piece.clone(), header.id_size, &mut counter);
+                let more = counter.census.field_bytes - before;
+                if field_bytes.fetch_add(more, Relaxed).saturating_add(more) > memory {
+                    return Err(too_many_fields(&input.path, memory));
+                }
                 counter.last = None;
                 counter.census.spans.push((piece.clone(), counter.low, counter.high));
                 (counter.low, counter.high) = (u64::MAX, 0);
                 if let Err((at, stop)) = end {
-                    counter.census.warnings.push(stop_warning(input, at, stop, piece.end));
+                    match counter.census.warnings.len() < MOST_WARNINGS {
+                        true => counter.census.warnings.push(stop_warning(input, at, stop, piece.end)),
+                        false => counter.census.more_warnings += 1,
+                    }
                 }
                 input.release(piece.clone());
                 progress.advance(piece.len() as u64);
@@ -185,6 +205,13 @@ pub(super) fn census(
         all.merge(part);
     }
     all.warnings.sort_by_key(|w| w.offset);
+    // Old VMs write some classes of arrays several times.
+    let (mut seen, before) = (AHashSet::new(), all.records.len());
+    all.records.retain(|record| seen.insert(record.id));
+    all.objects -= (before - all.records.len()) as u64;
+    if all.has_numbers() {
+        all.forget_distances();
+    }
     Ok(all)
 }
 
@@ -209,17 +236,38 @@ fn runs(pieces: &[std::ops::Range<usize>], threads: usize) -> Vec<&[std::ops::Ra
 }
 
 fn stop_warning(input: &Input, at: usize, stop: Stop, end: usize) -> Warning {
+    let damaged = Warning::UNJUDGED;
     let message = match stop {
-        Stop::Cut => "a heap record is cut off here; the rest of this segment is missing".to_owned(),
+        // The top level says it too.
+        Stop::Cut if end == input.bytes().len() => {
+            "a heap record is cut off here; the rest of this segment is missing".to_owned()
+        }
+        Stop::Cut => format!("{damaged}a heap record is cut off here; the rest of this segment is missing"),
         Stop::Unknown(tag) => format!(
-            "a heap record of the unknown kind {tag:#04x} stands here; the {} bytes left of its segment were skipped",
+            "{damaged}a heap record of the unknown kind {tag:#04x} stands here; the {} bytes left of its segment were skipped",
             end - at
         ),
     };
     Warning { path: input.path.clone(), offset: Some(at as u64), message }
 }
 
+/// No object is smaller than this, whatever the VM.
+const SMALLEST: u64 = 8;
+
 impl Census {
+    /// Whether ids are numbers, as the hprof agent of old JVMs gives them, and no addresses: more objects than have room.
+    pub(super) fn has_numbers(&self) -> bool {
+        let spans = self.spans.iter().filter(|(_, low, high)| low <= high);
+        let (low, high) = spans.fold((u64::MAX, 0), |(low, high), (_, l, h)| (low.min(*l), high.max(*h)));
+        self.objects > 1 && high.saturating_sub(low) < (self.objects - 1).saturating_mul(SMALLEST)
+    }
+
+    /// Distances between numbers say nothing of sizes.
+    fn forget_distances(&mut self) {
+        self.classes.values_mut().for_each(|tally| tally.gaps = Gaps::default());
+        self.base_votes = BaseVotes::default();
+    }
+
     fn merge(&mut self, other: Census) {
         for (class, tally) in other.classes {
             let mine = self.classes.entry(class).or_default();
@@ -234,6 +282,7 @@ impl Census {
         }
         self.spans.extend(other.spans);
         self.records.extend(other.records);
+        self.field_bytes += other.field_bytes;
         self.roots.extend(other.roots);
         for (a, b) in self
             .base_votes
@@ -248,11 +297,13 @@ impl Census {
         self.objects += other.objects;
         self.traced |= other.traced;
         self.misaligned |= other.misaligned;
+        self.texts.merge(other.texts);
         self.warnings.extend(other.warnings);
+        self.more_warnings += other.more_warnings;
     }
 }
 
-/// What the last record was, for the gap behind it.
+/// The last record, for the gap after it.
 enum Behind {
     Instance(u32),
     Array { element: usize, bytes: u64 },
@@ -379,6 +430,7 @@ impl Visitor for Counter<'_> {
         let record = segment::read_class(cursor, id_size)?;
         self.begins(record.id, 0);
         self.last = Some((record.id, Behind::Other));
+        self.census.field_bytes += record.memory();
         self.census.records.push(record);
         Some(())
     }
@@ -403,8 +455,9 @@ impl Visitor for Counter<'_> {
     }
 
     #[inline(always)]
-    fn primitive_array(&mut self, id: u64, trace: u32, kind: u8, length: u32, _: &[u8]) {
+    fn primitive_array(&mut self, id: u64, trace: u32, kind: u8, length: u32, elements: &[u8]) {
         self.begins(id, trace);
+        self.census.texts.add(kind, elements);
         let number = self.number(u64::from(kind));
         self.array(number, length);
         let width = segment::width(kind, 8).unwrap_or(1) as u64;

@@ -1,10 +1,15 @@
-//! The classes of a dump as types: names, inheritance, where references lie in the records of instances.
+//! The classes of a dump as types: names, inheritance, and the places of references in the records of instances.
 
 use super::census::{Census, Gaps};
+use super::header::DumpHeader;
+use super::index::DumpIndex;
+use super::limits::{DumpLimits, too_many_fields};
 use super::segment::{self, ClassRecord};
 use super::sizes::{self, LayoutShape, Level, ObjectLayout, Padded};
-use super::{DumpHeader, DumpIndex};
 use ahash::AHashMap;
+use memory_city_heap::error::Result;
+use memory_city_heap::input::Input;
+use memory_city_heap::progress::Progress;
 use memory_city_heap::{FieldBytes, HeapType, Strength, TypeId, TypeKind, TypeSizes};
 use std::sync::Arc;
 
@@ -24,7 +29,7 @@ pub(super) struct ClassTable {
     pub(super) referents: Vec<Option<(u32, Strength)>>,
     /// By type: bytes of the primitive fields of an instance.
     primitive: Vec<u32>,
-    /// By type: whether the places of its instances in the file are kept (see [`super::hidden`]).
+    /// By type: true if the places of its instances in the file are kept (see [`super::hidden`]).
     pub(super) noted: Vec<bool>,
     /// Sizes.
     pub(super) sizes: TypeSizes,
@@ -32,6 +37,8 @@ pub(super) struct ClassTable {
     pub(super) layout: ObjectLayout,
     /// The type of class objects.
     pub(super) class_type: u32,
+    /// The type of class records: [`ClassTable::class_type`], unless class objects are written beside them.
+    pub(super) record_type: u32,
 }
 
 const PRIMITIVES: [(u64, &str); 8] = [
@@ -51,9 +58,26 @@ const HIGHEST_KIND: u64 = 11;
 /// Deeper inheritance than this is damage (or a cycle), not a program.
 pub(super) const DEEPEST: usize = 1000;
 
+/// Most bytes for the fields that classes have, inherited ones among them, and bytes for each of them and for each class above another.
+/// What takes time for each of them stays within seconds.
+const MOST_INHERITED: u64 = 1 << 30;
+const FIELD_BYTES: u64 = 8;
+const LEVEL_BYTES: u64 = 2 * size_of::<Level<'static>>() as u64;
+
 impl ClassTable {
     /// Builds the table.
-    pub(super) fn new(bytes: &[u8], header: &DumpHeader, index: &DumpIndex, census: &Census) -> ClassTable {
+    ///
+    /// # Errors
+    /// When the classes have more fields than `limits` have memory for, inherited ones counted in each, or the work was cancelled.
+    pub(super) fn new(
+        input: &Input,
+        header: &DumpHeader,
+        index: &DumpIndex,
+        census: &Census,
+        limits: DumpLimits,
+        progress: &Progress,
+    ) -> Result<ClassTable> {
+        let bytes = input.bytes();
         let mut classes = ClassTable {
             types: Vec::new(),
             by_id: AHashMap::default(),
@@ -66,13 +90,15 @@ impl ClassTable {
             sizes: TypeSizes::default(),
             layout: ObjectLayout::USUAL,
             class_type: 0,
+            record_type: 0,
         };
         let name_of = |id: u64| index.class_name(bytes, id).unwrap_or_else(|| format!("(unknown class 0x{id:x})"));
         let mut records: AHashMap<u64, &ClassRecord> = AHashMap::default();
         // No object lies at the lowest addresses: such ids are damage, and would be taken for kinds of primitives.
         for record in census.records.iter().filter(|r| r.id > HIGHEST_KIND) {
+            progress.check()?;
             if records.insert(record.id, record).is_none() {
-                classes.add(record.id, name_of(record.id), record.loader);
+                classes.add(record.id, index.keep(name_of(record.id)), record.loader);
             }
         }
         // Objects whose class record is missing (cut off): their class has a name all the same.
@@ -85,7 +111,7 @@ impl ClassTable {
                 if array && !name.ends_with("[]") {
                     name.push_str("[]");
                 }
-                classes.add(id, name, 0);
+                classes.add(id, index.keep(name), 0);
             }
         }
         for (kind, name) in PRIMITIVES {
@@ -98,17 +124,31 @@ impl ClassTable {
             Some(at) => at as u32,
             None => classes.add(0, "java.lang.Class".to_owned(), 0),
         };
+        // Native images give class records ids of their own, beside the class objects. HotSpot has instances for primitive types alone.
+        let of_class = classes.object_of[classes.class_type as usize];
+        let instances = census.classes.get(&of_class).map_or(0, |tally| tally.count);
+        classes.record_type = match instances > 0 && 2 * instances >= census.records.len() as u64 {
+            true => classes.add(0, "(class record)".to_owned(), 0),
+            false => classes.class_type,
+        };
+        let memory = limits.memory.min(MOST_INHERITED);
+        let mut left = memory;
         for record in &census.records {
+            progress.check()?;
             let Some(&number) = classes.by_id.get(&record.id).filter(|_| record.id > HIGHEST_KIND) else { continue };
             let number = number as usize;
             classes.types[number].superclass = classes.by_id.get(&record.superclass).map(|&t| TypeId(t));
             (classes.references[number], classes.primitive[number]) =
-                reference_offsets(record, &records, header.id_size);
+                reference_offsets(record, &records, header.id_size, &mut left)
+                    .ok_or_else(|| too_many_fields(&input.path, memory))?;
         }
-        classes.referents = classes.find_referents(&records, header.id_size, &|name| index.string(bytes, name));
+        let is_named = |id: u64, name: &str| index.is_named(bytes, id, name);
+        classes.referents = classes.find_referents(&records, header.id_size, &is_named);
         classes.noted = super::hidden::noted(&classes.types);
-        classes.measure(header, census, &records, &|name| index.string(bytes, name));
-        classes
+        progress.check()?;
+        classes.measure(header, census, &records, &is_named);
+        progress.check()?;
+        Ok(classes)
     }
 
     fn add(&mut self, id: u64, name: String, loader: u64) -> u32 {
@@ -130,7 +170,7 @@ impl ClassTable {
         &self,
         records: &AHashMap<u64, &ClassRecord>,
         id_size: usize,
-        field_name: &dyn Fn(u64) -> Option<String>,
+        is_named: &dyn Fn(u64, &str) -> bool,
     ) -> Vec<Option<(u32, Strength)>> {
         let strength = |t: usize| {
             std::iter::once(t).chain(self.superclasses(t)).find_map(|t| match self.types[t].name.as_str() {
@@ -146,9 +186,9 @@ impl ClassTable {
             let mut before = 0u32;
             for class in std::iter::once(t).chain(self.superclasses(t)) {
                 let record = records.get(&self.object_of[class])?;
+                let own = self.types[class].name == "java.lang.ref.Reference";
                 for (&kind, &name) in record.fields.iter().zip(&record.field_names) {
-                    let own = self.types[class].name == "java.lang.ref.Reference";
-                    if kind == 2 && own && field_name(name).as_deref() == Some("referent") {
+                    if kind == 2 && own && is_named(name, "referent") {
                         return Some(before);
                     }
                     before = before.saturating_add(segment::width(kind, id_size).unwrap_or(0) as u32);
@@ -164,7 +204,7 @@ impl ClassTable {
         header: &DumpHeader,
         census: &Census,
         records: &AHashMap<u64, &ClassRecord>,
-        field_name: &dyn Fn(u64) -> Option<String>,
+        is_named: &dyn Fn(u64, &str) -> bool,
     ) {
         let none = Gaps::default();
         let mut shapes: Vec<Option<(LayoutShape<'_>, &Gaps)>> = self
@@ -176,7 +216,7 @@ impl ClassTable {
                     return None;
                 }
                 let gaps = census.classes.get(&self.object_of[t]).map(|c| &c.gaps).unwrap_or(&none);
-                Some((self.shape(self.object_of[t], records, field_name), gaps))
+                Some((self.shape(self.object_of[t], records, is_named), gaps))
             })
             .collect();
         let known: Vec<(LayoutShape<'_>, &Gaps)> = shapes.iter().flatten().cloned().collect();
@@ -238,13 +278,13 @@ impl ClassTable {
         &self,
         class: u64,
         records: &AHashMap<u64, &'r ClassRecord>,
-        names: &dyn Fn(u64) -> Option<String>,
+        is_named: &dyn Fn(u64, &str) -> bool,
     ) -> LayoutShape<'r> {
         let mut shape = LayoutShape::default();
         let mut at = class;
         while let Some(record) = records.get(&at) {
             let name = self.by_id.get(&at).map(|&t| self.types[t as usize].name.as_str()).unwrap_or("");
-            shape.levels.push(level(record, name, names));
+            shape.levels.push(level(record, name, is_named));
             at = record.superclass;
             if shape.levels.len() > DEEPEST {
                 break;
@@ -254,12 +294,12 @@ impl ClassTable {
         shape
     }
 
-    /// Size of the class object of a class: what [`ObjectLayout`] gives for `java.lang.Class` and the static fields.
+    /// Size of the class object of a class: the size of `java.lang.Class` in the [`ObjectLayout`], plus the static fields.
     pub(super) fn mirror_size(&self, record: &ClassRecord) -> u32 {
         self.layout.align(self.sizes.base[self.class_type as usize] + self.width_of_statics(record))
     }
 
-    /// What the static fields of a class take alone: for some tools that is the size of its class object.
+    /// Bytes of the static fields of a class: for some tools that is the size of its class object.
     pub(super) fn statics_size(&self, record: &ClassRecord) -> u32 {
         self.layout.align(self.width_of_statics(record))
     }
@@ -273,9 +313,9 @@ impl ClassTable {
     }
 }
 
-/// What a class adds to its superclass.
-fn level<'r>(record: &'r ClassRecord, class: &str, field_name: &dyn Fn(u64) -> Option<String>) -> Level<'r> {
-    let has = |name: &str| record.field_names.iter().any(|&n| field_name(n).as_deref() == Some(name));
+/// The fields that a class adds to its superclass.
+fn level<'r>(record: &'r ClassRecord, class: &str, is_named: &dyn Fn(u64, &str) -> bool) -> Level<'r> {
+    let has = |name: &str| record.field_names.iter().any(|&n| is_named(n, name));
     let hidden = sizes::hidden_fields(class, has);
     let mut level = Level { fields: record.fields[..].into(), hidden, ..Level::default() };
     let names = match sizes::padded(class) {
@@ -288,7 +328,7 @@ fn level<'r>(record: &'r ClassRecord, class: &str, field_name: &dyn Fn(u64) -> O
         Some(Padded::ClassAndFields(names)) => names,
     };
     level.padded = !matches!(sizes::padded(class), Some(Padded::Fields { .. }));
-    let is_padded = |id: u64| field_name(id).is_some_and(|name| names.contains(&name.as_str()));
+    let is_padded = |id: u64| names.iter().any(|name| is_named(id, name));
     let (padded, others) =
         record.fields.iter().zip(&record.field_names).partition::<Vec<_>, _>(|(_, n)| is_padded(**n));
     level.padded_fields = padded.into_iter().map(|(kind, _)| *kind).collect();
@@ -306,13 +346,19 @@ fn primitive_width(name: &str) -> u32 {
 }
 
 /// Where the references of an instance are among its values, and how many bytes the others have. Field values stand in the
-/// record own class first, then superclass by superclass.
-fn reference_offsets(record: &ClassRecord, records: &AHashMap<u64, &ClassRecord>, id_size: usize) -> (Vec<u32>, u32) {
+/// record own class first, then superclass by superclass. `None` where that takes more than the bytes left, from which it is taken.
+fn reference_offsets(
+    record: &ClassRecord,
+    records: &AHashMap<u64, &ClassRecord>,
+    id_size: usize,
+    left: &mut u64,
+) -> Option<(Vec<u32>, u32)> {
     let (mut offsets, mut primitive) = (Vec::new(), 0u32);
     let mut at = 0u32;
     let mut class = Some(record);
     let mut depth = 0;
     while let Some(record) = class {
+        *left = left.checked_sub(LEVEL_BYTES + FIELD_BYTES * record.fields.len() as u64)?;
         for &kind in &record.fields {
             let width = segment::width(kind, id_size).unwrap_or(0) as u32;
             if kind == 2 {
@@ -325,5 +371,5 @@ fn reference_offsets(record: &ClassRecord, records: &AHashMap<u64, &ClassRecord>
         depth += 1;
         class = records.get(&record.superclass).copied().filter(|_| depth < DEEPEST);
     }
-    (offsets, primitive)
+    Some((offsets, primitive))
 }

@@ -1,4 +1,4 @@
-//! Big-endian reads that end in `None` where the bytes end. Nothing here trusts a length.
+//! Big-endian reads that return `None` at the end of the bytes. Nothing here trusts a length.
 
 /// A position in a byte slice.
 #[derive(Clone, Copy)]
@@ -9,7 +9,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// From `at` to the end of `bytes`.
+    /// A cursor from `at` to the end of `bytes`.
     pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
         Cursor { bytes, at }
     }

@@ -1,7 +1,7 @@
 //! The second and third pass over the heap segments: types and lengths of all objects, then their references.
 //!
-//! The second pass counts references, the third fills them in where the counts say they go: no list an object, no
-//! second copy. Each pass runs over all pieces in parallel; objects are written by whoever meets them.
+//! The second pass counts references, the third writes them at the places that the counts give: no list per object, no second copy. Each
+//! pass runs over all pieces in parallel.
 
 use super::census::Census;
 use super::classes::ClassTable;
@@ -11,9 +11,12 @@ use super::segment::{self, ClassRecord, Visitor};
 use super::{DumpHeader, DumpIndex, DumpLimits};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
+use memory_city_heap::memory::make_sure;
 use memory_city_heap::progress::Progress;
+use memory_city_heap::texts::{count_text, objects_text};
 use memory_city_heap::{AddressMap, Csr, ObjectId, Referent, Strength};
 use rayon::prelude::*;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -29,13 +32,26 @@ pub(super) struct Graph {
     pub(super) site: Vec<u32>,
     /// References to objects that are not in the dump.
     pub(super) dangling: u64,
-    /// What reference objects refer to.
+    /// The referents of reference objects.
     pub(super) referents: Vec<Referent>,
     /// Where the field values of instances of [`ClassTable::noted`] types stand in the file, ascending by object.
     pub(super) noted: Vec<(ObjectId, usize)>,
 }
 
-/// What the passes share.
+/// Bytes that the columns take for each object, if each refers to one other; 4 more for each further reference, and where there are
+/// allocation traces.
+const COLUMN_BYTES: u64 = 16;
+
+/// Makes sure that there is memory for the columns of so many objects.
+///
+/// # Errors
+/// When there is less.
+pub(super) fn make_sure_of_columns(path: &Path, objects: u64, traced: bool) -> Result<()> {
+    let bytes = objects * (COLUMN_BYTES + if traced { 4 } else { 0 });
+    make_sure(bytes, || format!("Reading {} with {}", path.display(), objects_text(objects)))
+}
+
+/// The data shared by the passes.
 struct SharedGraph<'a> {
     id_size: usize,
     addresses: &'a AddressMap,
@@ -87,6 +103,7 @@ pub(super) fn graph(
             });
         }
     }
+    make_sure(4 * sum, || format!("Reading {} with {} references", input.path.display(), count_text(sum)))?;
     // A reference is kept as target + 1 until all are there: 0 is a slot nobody filled.
     let mut targets = vec![0u32; sum as usize];
     let dangling = AtomicU64::new(0);
@@ -246,7 +263,7 @@ impl Visitor for Describe<'_> {
         let record = segment::read_class(cursor, id_size)?;
         let mut degree = 0;
         class_references(&record, self.shared.peer, |_| degree += 1);
-        self.set(record.id, 0, self.shared.classes.class_type, u32::MAX, degree);
+        self.set(record.id, 0, self.shared.classes.record_type, u32::MAX, degree);
         Some(())
     }
 
@@ -326,7 +343,7 @@ impl Connect<'_> {
         let value = values.get(at as usize..).and_then(|v| id_at(v, self.shared.id_size)).filter(|&v| v != 0);
         let addresses = self.shared.addresses;
         if let (Some(from), Some(to)) = (addresses.find(id), value.and_then(|v| addresses.find(v))) {
-            self.referents.lock().unwrap_or_else(|e| e.into_inner()).push(Referent { from, to, strength });
+            self.referents.lock().unwrap_or_else(|e| e.into_inner()).push(Referent::new(from, to, strength));
         }
     }
 }

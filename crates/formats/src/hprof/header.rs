@@ -1,10 +1,10 @@
-//! The first bytes of a dump.
+//! The header of a dump.
 
 use super::cursor::Cursor;
 use memory_city_heap::error::{Error, Result};
 use std::path::Path;
 
-/// What the header says.
+/// The content of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DumpHeader {
     /// Bytes of an id: 4 or 8.

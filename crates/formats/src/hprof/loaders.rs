@@ -1,4 +1,4 @@
-//! The class loaders of a dump: what they are called, and who is whose parent.
+//! The class loaders of a dump: their names and parents.
 
 use super::classes::ClassTable;
 use super::names::ObjectNames;

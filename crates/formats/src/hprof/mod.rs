@@ -1,13 +1,12 @@
-//! HPROF heap dumps: what every JVM and Android writes.
+//! HPROF heap dumps, which every JVM and Android can write.
 //!
-//! A dump is read in passes over its memory-mapped bytes, each on all cores: the top level ([`index`]), a census of
-//! classes and addresses ([`census`]), from which classes and exact sizes follow ([`classes`], [`sizes`]), then types
-//! and references ([`graph`]), roots ([`roots`]) and thread names ([`names`]). What fields hold is read again when somebody
-//! asks for it ([`values`]).
+//! A dump is read in passes over its memory-mapped bytes, each on all cores. First come the top level ([`index`]) and a census of classes
+//! and addresses ([`census`]), from which classes and exact sizes follow ([`classes`], [`sizes`]). Types and references ([`graph`]), roots
+//! ([`roots`]) and thread names ([`names`]) are next. The values of fields are read again on demand ([`values`]).
 //!
-//! Counted are instances, arrays, and one object for each loaded class (its `java.lang.Class` mirror). The VM's own
-//! histogram agrees in counts and bytes for every class but `java.lang.Class`: dumps hold the mirrors as class records
-//! without size, so theirs is estimated from the class's static fields and the distance to the next object.
+//! The objects are instances, arrays, and one object for each loaded class (its `java.lang.Class` mirror). The VM's own histogram agrees in
+//! counts and bytes for every class but `java.lang.Class`. Dumps hold the mirrors as class records without size, so their size is estimated
+//! from the class's static fields and the distance to the next object.
 
 mod census;
 mod classes;
@@ -17,24 +16,33 @@ mod graph;
 mod header;
 mod hidden;
 mod index;
+mod judging;
+pub(crate) mod leftovers;
+mod limits;
 mod loaders;
 mod names;
 mod peers;
 mod roots;
 mod segment;
 mod sizes;
+mod tags;
 mod values;
 
 pub(crate) use format::format;
 pub(crate) use header::DumpHeader;
 use index::DumpIndex;
 pub use index::element_name;
+pub use limits::DumpLimits;
+use limits::{check_tables, condense, without_objects};
 use peers::Reading;
 pub use peers::{Peer, PeerStep};
 use segment::{ClassRecord, RootRecord};
 use values::DumpTables;
 pub use values::values;
 
+use crate::JVM;
+use crate::budget::memory_text;
+use crate::foreign::damaged;
 use crate::values::{HeapValues, RecordTables};
 use ahash::AHashMap;
 use census::Census;
@@ -43,38 +51,23 @@ use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
-    AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, Inference, ObjectId, ReferenceFields, Referents,
-    RootKind, TypeKind,
+    AddressMap, AddressSet, AllocationSite, HeapColumns, HeapState, Inference, ObjectId, ReferenceFields,
+    TooManyAddresses, TypeKind,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How much a heap state may hold. Numbers of objects and places of references take 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DumpLimits {
-    /// Objects, class objects included.
-    pub objects: u32,
-    /// References.
-    pub references: u32,
-}
-
-impl Default for DumpLimits {
-    fn default() -> Self {
-        DumpLimits { objects: u32::MAX, references: u32::MAX }
-    }
-}
-
 /// Reads a dump.
 ///
 /// # Errors
-/// When it is no dump at all, holds more than [`DumpLimits`] allow, or the work was cancelled. A damaged or cut dump gives what
-/// is readable, with warnings.
+/// When it is no dump at all, holds more than [`DumpLimits`] allow, or the work was cancelled. A damaged or cut dump gives its readable
+/// part, with warnings.
 pub fn load(input: &Input, progress: &Progress) -> Result<HeapState> {
     load_within(input, DumpLimits::default(), progress)
 }
 
-/// As [`load`], with limits of one's own.
+/// As [`load`], with custom limits.
 ///
 /// # Errors
 /// As [`load`].
@@ -108,7 +101,7 @@ pub fn load_held(
     Ok((heap, found))
 }
 
-/// Of the objects that a recorder held those that are in the heap state, by handle.
+/// The objects held by a recorder that are in the heap state, by handle.
 fn held_objects(heap: &HeapState, held: HeldAddresses) -> FxHashMap<u64, ObjectId> {
     held.into_iter().filter_map(|(handle, address)| Some((handle, heap.object_at(address)?))).collect()
 }
@@ -119,11 +112,11 @@ pub struct HeldDump {
     pub heap: Arc<HeapState>,
     /// By handle: the object.
     pub held: FxHashMap<u64, ObjectId>,
-    /// Which fields hold objects of which types: what a walk keeps of the dump's records.
+    /// The fields that hold objects, by types: a walk keeps only these of the dump's records.
     pub fields: ReferenceFields,
 }
 
-/// As [`load_held`], with the names of fields. Costs a second look at the records.
+/// As [`load_held`], with the names of fields. Costs a second pass over the records.
 ///
 /// # Errors
 /// As [`load`].
@@ -135,7 +128,7 @@ pub fn load_walk(input: Input, handles: &FxHashSet<u64>, progress: &Progress) ->
     Ok(HeldDump { heap, held, fields })
 }
 
-/// As [`load_within`], and what is needed to find the values of objects later.
+/// As [`load_within`], with the tables to find the values of objects later.
 fn load_with_tables(
     input: &Input,
     limits: DumpLimits,
@@ -145,7 +138,7 @@ fn load_with_tables(
     load_without(input, limits, reading, &FxHashSet::default(), progress).map(|(heap, tables, _)| (heap, tables))
 }
 
-/// A JVM that runs has so many objects at least, and refers to so many at most that it leaves out (JDK 17 and 25: 600 to 830).
+/// A running JVM has at least so many objects, and leaves out references to far fewer (JDK 17 and 25: 600 to 830).
 const OF_A_VM: u64 = 20_000;
 const ARCHIVED: u64 = 2_000;
 
@@ -162,7 +155,10 @@ fn load_without(
 ) -> Result<(HeapState, DumpTables, HeldAddresses)> {
     let bytes = input.bytes();
     let header = DumpHeader::read(&input.path, bytes)?;
-    let mut index = DumpIndex::read(&input.path, bytes, &header);
+    if let Some(damage) = damaged(bytes) {
+        return Err(damage.error(&input.path));
+    }
+    let mut index = DumpIndex::read(&input.path, bytes, &header, limits.memory);
     let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
     progress.begin(progress.snapshot().stage, 3 * heap_bytes as u64);
     // Objects lie at multiples of eight. Should a dump disagree, every address gets a slot.
@@ -170,19 +166,25 @@ fn load_without(
         (census, _) if census.misaligned => take_census(input, &header, &index, 0, limits, progress)?,
         done => done,
     };
+    if census.objects == 0 {
+        return Err(without_objects(&input.path, bytes.len() as u64));
+    }
+    check_tables(&input.path, &census, limits)?;
+    graph::make_sure_of_columns(&input.path, addresses.len() as u64, census.traced)?;
     let mut held = Vec::new();
     census.roots.retain(|root| {
-        let ours = root.tag == 0x01 && handles.contains(&root.handle);
+        let ours = root.tag == tags::root::JNI_GLOBAL && handles.contains(&root.handle);
         if ours {
             held.push((root.handle, root.object));
         }
         !ours
     });
-    let mut classes = ClassTable::new(bytes, &header, &index, &census);
+    let mut classes = ClassTable::new(input, &header, &index, &census, limits, progress)?;
     let graph = graph::graph(input, &header, &index, &census, &addresses, &classes, limits, reading.peer, progress)?;
     let names = names::ObjectNames::read(input, &header, &index, &census);
     let is_root = |record: &RootRecord| reading.is_root(record);
     let roots = roots::roots(bytes, &index, &census, &classes, &addresses, &names, is_root);
+    index.check_texts(&input.path)?;
     progress.check()?;
     let loaders = loaders::loaders(&mut classes, &addresses, &graph.type_of, &names);
 
@@ -205,27 +207,24 @@ fn load_without(
             ),
         });
     }
-    if census.objects > 0 && !roots.iter().any(|r| r.kind != RootKind::StaticField) {
-        warnings.push(Warning {
-            path: input.path.clone(),
-            offset: None,
-            message: "the dump names no GC roots: static fields are taken as roots, or all objects as reachable where there are none".into(),
-        });
-    }
     let mirror_of =
         classes.object_of.iter().map(|&id| if id == 0 { None } else { addresses.find(id) }).collect::<Vec<_>>();
-    let odd_sizes = match reading.peer {
+    let mut odd_sizes: FxHashMap<u32, u64> = match reading.peer {
         Some(Peer::HprofAnalyzer) => {
             let size = |r: &ClassRecord| Some((addresses.find(r.id)?.0, classes.statics_size(r).into()));
             census.records.iter().filter_map(size).collect()
         }
         _ => mirror_sizes(&classes, &census, &addresses),
     };
+    if header.android {
+        sizes::inline_texts(&classes, &addresses, &graph.type_of, &graph.length, &mut odd_sizes);
+    }
     let traces = allocation_sites(bytes, &index, &graph.site);
+    index.check_texts(&input.path)?;
     let dump =
         hidden::Dump { input, header: &header, index: &index, census: &census, classes: &classes, noted: &graph.noted };
-    let addresses_len = addresses.len();
     let mut inference = Inference::new(HeapColumns {
+        profile: &JVM,
         types: classes.types.clone(),
         loaders,
         sizes: classes.sizes.clone(),
@@ -234,19 +233,22 @@ fn load_without(
         odd_sizes,
         addresses,
         outgoing: graph.outgoing,
-        referents: Referents::new(graph.referents, addresses_len),
+        referents: graph.referents,
         roots,
         mirror_of,
         sites: graph.site,
         traces,
-        origins: None,
-        warnings: condense(warnings),
+        warnings: condense(warnings, index.more_warnings + census.more_warnings),
+        ..HeapColumns::default()
     });
     if reading.attach(&mut inference, &census.roots, progress)? {
         hidden::attach(&mut inference, &dump);
     }
     let tables = DumpTables::new(bytes, &header, &index, &census);
-    Ok((inference.finish()?, tables, held))
+    index.check_texts(&input.path)?;
+    let heap = inference.finish()?;
+    let unjudged = judging::reasons(&input.path, &heap, &census, progress)?;
+    Ok((heap.with_warnings(unjudged), tables, held))
 }
 
 /// Reads a dump that is in memory, under a name for messages.
@@ -265,36 +267,30 @@ fn take_census(
     limits: DumpLimits,
     progress: &Progress,
 ) -> Result<(Census, AddressMap)> {
-    let set = AddressSet::new(shift);
-    let census = census::census(input, header, index, Some(&set), progress)?;
-    let addresses = set.finish_within(limits.objects).map_err(|count| Error::Unusable {
-        what: format!(
-            "{} has {count} objects, more than the {} that can be numbered",
-            input.path.display(),
-            limits.objects
-        ),
-        remedy: "Take a dump of live objects only (jcmd PID GC.heap_dump without -all), or of a smaller heap".into(),
+    let set = AddressSet::within(shift, limits.memory);
+    let census = census::census(input, header, index, Some(&set), limits.memory, progress)?;
+    let path = input.path.display();
+    let addresses = set.finish_within(limits.objects).map_err(|many| match many {
+        TooManyAddresses::Objects(count) => Error::Unusable {
+            what: format!("{path} has {count} objects, more than the {} that can be numbered", limits.objects),
+            remedy: "Take a dump of live objects only (jcmd PID GC.heap_dump without -all), or of a smaller heap".into(),
+        },
+        TooManyAddresses::Scattered(bytes) => Error::Unusable {
+            what: format!("{path} has objects at so scattered addresses that a map of them takes more than {}", memory_text(bytes)),
+            remedy: "Open it on a machine with more memory; if the program's heap is small, the dump is damaged: take it again".into(),
+        },
     })?;
     Ok((census, addresses))
-}
-
-/// Warnings beyond these are counted, not listed: a damaged file may give one for each segment.
-const MOST_WARNINGS: usize = 20;
-
-fn condense(mut warnings: Vec<Warning>) -> Vec<Warning> {
-    if warnings.len() > MOST_WARNINGS {
-        let more = warnings.len() - MOST_WARNINGS;
-        warnings.truncate(MOST_WARNINGS);
-        let path = warnings[0].path.clone();
-        warnings.push(Warning { path, offset: None, message: format!("and {more} more problems of this kind") });
-    }
-    warnings
 }
 
 fn mirror_sizes(classes: &ClassTable, census: &Census, addresses: &AddressMap) -> FxHashMap<u32, u64> {
     let mut sizes = FxHashMap::default();
     for record in &census.records {
         let Some(o) = addresses.find(record.id) else { continue };
+        if classes.record_type != classes.class_type {
+            sizes.insert(o.0, 0);
+            continue;
+        }
         let planned = u64::from(classes.mirror_size(record));
         let next = (o.0 as usize + 1 < addresses.len()).then(|| addresses.address(ObjectId(o.0 + 1)));
         // The distance to the next object is exact unless something dead lies between.
@@ -309,9 +305,12 @@ fn mirror_sizes(classes: &ClassTable, census: &Census, addresses: &AddressMap) -
 
 fn allocation_sites(bytes: &[u8], index: &DumpIndex, site: &[u32]) -> AHashMap<u32, AllocationSite> {
     let mut traces = AHashMap::default();
+    let mut texts: AHashMap<u64, Arc<str>> = AHashMap::default();
     for &serial in site {
         if serial != 0 && !traces.contains_key(&serial) {
-            let frames = index.trace(bytes, serial).into_iter().map(Arc::from).collect();
+            let text =
+                |&frame: &u64| Arc::clone(texts.entry(frame).or_insert_with(|| index.kept_frame(bytes, frame).into()));
+            let frames = index.frames(serial).iter().map(text).collect();
             traces.insert(serial, AllocationSite { frames });
         }
     }
@@ -334,7 +333,7 @@ pub struct HistogramRow {
 pub struct Histogram {
     /// The classes.
     pub rows: Vec<HistogramRow>,
-    /// What a person must know about it.
+    /// Warnings about the dump.
     pub warnings: Vec<Warning>,
 }
 
@@ -345,11 +344,14 @@ pub struct Histogram {
 pub fn histogram(input: &Input, progress: &Progress) -> Result<Histogram> {
     let bytes = input.bytes();
     let header = DumpHeader::read(&input.path, bytes)?;
-    let index = DumpIndex::read(&input.path, bytes, &header);
+    let limits = DumpLimits::default();
+    let index = DumpIndex::read(&input.path, bytes, &header, limits.memory);
     let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
     progress.begin(format!("Counting {}", input.path.display()), heap_bytes as u64);
-    let census = census::census(input, &header, &index, None, progress)?;
-    let classes = ClassTable::new(bytes, &header, &index, &census);
+    let census = census::census(input, &header, &index, None, limits.memory, progress)?;
+    check_tables(&input.path, &census, limits)?;
+    let classes = ClassTable::new(input, &header, &index, &census, limits, progress)?;
+    index.check_texts(&input.path)?;
     let mut rows: AHashMap<u32, (u64, u64)> = AHashMap::new();
     for (id, tally) in &census.classes {
         let Some(&t) = classes.by_id.get(id) else { continue };
@@ -365,15 +367,18 @@ pub fn histogram(input: &Input, progress: &Progress) -> Result<Histogram> {
         row.0 += tally.count;
         row.1 += bytes;
     }
-    let mirrors = rows.entry(classes.class_type).or_default();
-    mirrors.0 += census.records.len() as u64;
-    mirrors.1 += census.records.iter().map(|r| u64::from(classes.mirror_size(r))).sum::<u64>();
+    if classes.record_type == classes.class_type {
+        let mirrors = rows.entry(classes.class_type).or_default();
+        mirrors.0 += census.records.len() as u64;
+        mirrors.1 += census.records.iter().map(|r| u64::from(classes.mirror_size(r))).sum::<u64>();
+    }
     let mut rows: Vec<HistogramRow> = rows
         .into_iter()
         .filter(|(_, (objects, _))| *objects > 0)
         .map(|(t, (objects, bytes))| HistogramRow { class: classes.types[t as usize].name.clone(), objects, bytes })
         .collect();
     rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.class.cmp(&b.class)));
+    let more = index.more_warnings + census.more_warnings;
     let warnings = [index.warnings, census.warnings].concat();
-    Ok(Histogram { rows, warnings: condense(warnings) })
+    Ok(Histogram { rows, warnings: condense(warnings, more) })
 }

@@ -1,12 +1,14 @@
-//! What must be read from the fields of a few objects: the names of threads, which recent JVMs write nowhere but in the
-//! heap itself, as the string a thread object refers to; and the parents of class loaders. The objects wanted are looked
-//! up again in the pieces that can hold them.
+//! Data read from the fields of a few objects: names of threads and parents of class loaders. Recent JVMs write the name of a thread only
+//! into the heap, as the string that the thread object refers to. The wanted objects are looked up in the pieces of the file that can hold
+//! them.
 
 use super::census::Census;
 use super::cursor::id_at;
 use super::segment::{self, ClassRecord, Visitor};
+use super::tags::root;
 use super::{DumpHeader, DumpIndex};
 use ahash::{AHashMap, AHashSet};
+use memory_city_heap::VIRTUAL_THREADS;
 use memory_city_heap::input::Input;
 use rayon::prelude::*;
 
@@ -17,11 +19,11 @@ pub(super) struct ObjectNames {
     parents: AHashMap<u64, u64>,
 }
 
-/// More threads than this keep their numbers: a name each is not worth the reading.
-const MOST_THREADS: usize = 2000;
+/// More threads than this keep their numbers.
+const MOST_THREADS: usize = 1 << 20;
 /// More class loaders than this are listed without their parents.
 const MOST_LOADERS: usize = 100_000;
-/// A parent that loaded nothing itself is found through its children: so many such generations are looked for.
+/// A parent that loaded no class itself is found through its children, up to so many generations.
 const MOST_GENERATIONS: usize = 16;
 /// A longer name is cut.
 const LONGEST: usize = 200;
@@ -47,7 +49,7 @@ impl ObjectNames {
         let records: AHashMap<u64, &ClassRecord> = census.records.iter().map(|r| (r.id, r)).collect();
         let reader = RecordReader { input, header, index, census, records };
         let threads: AHashSet<u64> =
-            census.roots.iter().filter(|r| r.tag == 0x08).map(|r| r.object).take(MOST_THREADS).collect();
+            census.roots.iter().filter(|r| r.tag == root::THREAD_OBJECT).map(|r| r.object).take(MOST_THREADS).collect();
         let mut loaders: AHashSet<u64> =
             census.records.iter().map(|r| r.loader).filter(|&l| l != 0).take(MOST_LOADERS).collect();
         // Both at once: what holds the threads often holds the loaders.
@@ -69,7 +71,13 @@ impl ObjectNames {
                 _ => array.values.iter().map(|&b| char::from(b)).collect(),
             })
         };
-        let threads = threads.iter().filter_map(|thread| Some((*thread, text(string_of.get(thread)?)?))).collect();
+        let redacted = census.texts.are_redacted();
+        let name = |thread: &u64| match string_of.get(thread).and_then(text).filter(|_| !redacted) {
+            Some(name) if !name.is_empty() => Some(name),
+            _ if reader.is_virtual(found.get(thread)?) => Some(VIRTUAL_THREADS.to_owned()),
+            named => named,
+        };
+        let threads = threads.iter().filter_map(|thread| Some((*thread, name(thread)?))).collect();
         ObjectNames { threads, parents }
     }
 }
@@ -118,7 +126,10 @@ impl Visitor for ObjectSearch<'_> {
 
 impl RecordReader<'_> {
     fn find(&self, wanted: &AHashSet<u64>) -> AHashMap<u64, FoundObject> {
-        let may_hold = |low: u64, high: u64| wanted.iter().any(|w| (low..=high).contains(w));
+        let mut sorted: Vec<u64> = wanted.iter().copied().collect();
+        sorted.sort_unstable();
+        let may_hold =
+            |low: u64, high: u64| sorted[sorted.partition_point(|&w| w < low)..].first().is_some_and(|&w| w <= high);
         let pieces: Vec<_> = self.census.spans.iter().filter(|(_, low, high)| may_hold(*low, *high)).collect();
         let found: Vec<(u64, FoundObject)> = pieces
             .par_iter()
@@ -180,6 +191,16 @@ impl RecordReader<'_> {
             class = self.records.get(&record.superclass);
         }
         places
+    }
+
+    /// True for a virtual thread: by its class, or one above.
+    fn is_virtual(&self, found: &FoundObject) -> bool {
+        let above = |class: &u64| self.records.get(class).map(|record| record.superclass);
+        let name = |class: u64| self.index.class_name(self.input.bytes(), class);
+        let mut classes = std::iter::successors(Some(found.class), above).take(super::classes::DEEPEST);
+        classes.any(|class| {
+            name(class).is_some_and(|name| name.starts_with("java.lang.") && name.ends_with("VirtualThread"))
+        })
     }
 
     fn reference(&self, found: &FoundObject, name: &str) -> Option<u64> {

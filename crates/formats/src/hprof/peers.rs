@@ -1,13 +1,15 @@
-//! Dumps as other tools read them, so that their retained sizes can be compared with ours object by object.
+//! Emulation of other tools' reading of dumps, to compare their retained sizes with ours object by object.
 //!
-//! Tools differ in what refers to what. Each difference is a rule with a name (the table of docs/real.md is made of them):
-//! some are here, where a dump is read, others are [`KeepRules`]. Nothing but comparisons reads dumps so.
+//! Tools differ in the references they count. Each difference is a rule with a name (the table of docs/real.md is made of them). Some rules
+//! are here, where a dump is read; others are [`KeepRules`]. Only comparisons read dumps this way.
 
 use super::segment::RootRecord;
+use super::tags::root;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, Inference, ObjectId, Root, RootKind};
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// A tool whose rules are known.
@@ -19,15 +21,15 @@ pub enum Peer {
     ///   protection domain.
     /// - An instance does not keep its class; but the first that a breadth-first walk from the roots finds does, of classes that
     ///   nothing else has led to before.
-    /// - Referents of reference objects lead nowhere, but whoever else refers to such a referent is not its owner.
-    /// - Objects that no root reaches in that way own nothing, and what they refer to has no owner.
+    /// - Referents of reference objects lead nowhere, but other referrers of such a referent are not its owners.
+    /// - Objects that no root reaches by other references own nothing, and objects they refer to have no owner.
     VisualVm,
     /// `hprof-analyzer`, which goes by the rules of Eclipse Memory Analyzer.
     ///
     /// - Hidden fields of class objects refer to nothing, nor do class objects to their signers and protection domain.
-    /// - What a thread has on its stack is kept by the thread object, not by a root of its own.
+    /// - Objects on a thread's stack are kept by the thread object, not by a root of their own.
     /// - Referents of reference objects are kept, be the reference weak or not.
-    /// - A class object takes what its static fields do.
+    /// - The size of a class object is that of its static fields.
     HprofAnalyzer,
 }
 
@@ -36,9 +38,9 @@ pub enum Peer {
 pub struct PeerStep {
     /// The rule that is ours from here on, as docs/retained.md calls it; of the first step, where none is, the tool.
     pub rule: &'static str,
-    /// What references count for.
+    /// The rules for references.
     pub keep: KeepRules,
-    /// Whether objects take what the tool says.
+    /// Whether objects have the tool's sizes.
     pub peer_sizes: bool,
     reading: Reading,
 }
@@ -46,14 +48,14 @@ pub struct PeerStep {
 /// How a dump is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Whose references of class objects; ours with what hidden fields hold.
+    /// The tool whose references of class objects are used; `None`: ours, with the hidden fields.
     pub peer: Option<Peer>,
     /// Whether also the references and roots of that tool are added.
     attach: bool,
 }
 
 impl Peer {
-    /// From the rules of the tool, under which our numbers are its, to ours, one rule after the other.
+    /// Steps from the rules of the tool, which reproduce its numbers, to ours, one rule after the other.
     pub fn steps(self) -> Vec<PeerStep> {
         let ours = KeepRules::default();
         let loaders = KeepRules { permanent_classes: false, ..ours };
@@ -98,7 +100,7 @@ impl PeerStep {
 }
 
 impl Reading {
-    /// Whether a record names a root, and not what a thread keeps.
+    /// True if a record names a root, and not an object kept by a thread.
     pub(super) fn is_root(self, record: &RootRecord) -> bool {
         !(self.attach && self.peer == Some(Peer::HprofAnalyzer) && is_of_stack(record))
     }
@@ -118,15 +120,18 @@ impl Reading {
     }
 }
 
-/// JNI locals, variables, what is on native stacks, thread blocks and monitors of JNI: each names a thread.
+/// True for JNI locals, variables, native stacks, thread blocks and JNI monitors: each names a thread.
 fn is_of_stack(record: &RootRecord) -> bool {
-    matches!(record.tag, 0x02 | 0x03 | 0x04 | 0x06 | 0x8e)
+    matches!(
+        record.tag,
+        root::JNI_LOCAL | root::JAVA_FRAME | root::NATIVE_STACK | root::THREAD_BLOCK | root::JNI_MONITOR
+    )
 }
 
-/// Adds a reference from each thread object to what its stack holds.
+/// Adds references from each thread object to the objects on its stack.
 fn locals_under_threads(inference: &mut Inference, records: &[RootRecord]) {
     let find = |id: u64| inference.columns().addresses.find(id);
-    let threads = records.iter().filter(|r| r.tag == 0x08);
+    let threads = records.iter().filter(|r| r.tag == root::THREAD_OBJECT);
     let threads: ahash::AHashMap<u32, ObjectId> = threads.filter_map(|r| Some((r.thread, find(r.object)?))).collect();
     let local = |r: &RootRecord| Some((*threads.get(&r.thread)?, find(r.object)?));
     let mut locals: Vec<_> = records.iter().filter(|r| is_of_stack(r)).filter_map(local).collect();
@@ -137,8 +142,24 @@ fn locals_under_threads(inference: &mut Inference, records: &[RootRecord]) {
     }
 }
 
-/// In which order VisualVM reads the roots, by their tag.
-const ROOTS: [u8; 15] = [0xff, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x89, 0x8a, 0x8b, 0x8c, 0x8d, 0x8e];
+/// The order in which VisualVM reads the roots, by their tag.
+const ROOTS: [u8; 15] = [
+    root::UNKNOWN,
+    root::JNI_GLOBAL,
+    root::JNI_LOCAL,
+    root::JAVA_FRAME,
+    root::NATIVE_STACK,
+    root::STICKY_CLASS,
+    root::THREAD_BLOCK,
+    root::MONITOR_USED,
+    root::THREAD_OBJECT,
+    root::INTERNED_STRING,
+    root::FINALIZING,
+    root::DEBUGGER,
+    root::REFERENCE_CLEANUP,
+    root::VM_INTERNAL,
+    root::JNI_MONITOR,
+];
 
 /// Adds the reference from the first instance of each class, and a root for each object that is not reached.
 fn walk_as_visualvm(inference: &mut Inference, records: &[RootRecord], progress: &Progress) -> Result<()> {
@@ -157,12 +178,13 @@ fn walk_as_visualvm(inference: &mut Inference, records: &[RootRecord], progress:
     let mut met = vec![false; columns.types.len()];
     let mut first = Vec::new();
     let mut steps = 0usize;
+    let referents: FxHashMap<ObjectId, ObjectId> = columns.referents.iter().map(|r| (r.from, r.to)).collect();
     while let Some(o) = open.pop_front() {
         steps += 1;
         if steps.is_multiple_of(1 << 18) {
             progress.check()?;
         }
-        let mut skip = columns.referents.of(o).map(|r| r.to);
+        let mut skip = referents.get(&o).copied();
         for &target in columns.outgoing.of(o) {
             if skip == Some(target) {
                 skip = None;

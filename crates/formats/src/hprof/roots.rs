@@ -1,16 +1,16 @@
-//! GC roots in the field's ten kinds, with what a person wants to know: which thread, which method and line, which
-//! static field.
+//! GC roots in the field's ten kinds, with their details for people: thread, method and line, or static field.
 
 use super::DumpIndex;
 use super::census::Census;
 use super::classes::ClassTable;
 use super::names::ObjectNames;
 use super::segment::RootRecord;
+use super::tags::root;
 use ahash::AHashMap;
 use memory_city_heap::{AddressMap, Root, RootKind};
 
-/// The roots of a dump. Static fields of loaded classes are listed too, as the spec wants them, though what keeps the
-/// class alive is what makes them roots. Records that are not `wanted` are no roots.
+/// The roots of a dump. Static fields of loaded classes are listed too, as the spec wants it, although they are roots only because
+/// something keeps the class alive. Records that are not `wanted` are no roots.
 pub(super) fn roots(
     bytes: &[u8],
     index: &DumpIndex,
@@ -22,7 +22,7 @@ pub(super) fn roots(
 ) -> Vec<Root> {
     // Thread serial to the trace of its stack and its object.
     let threads: AHashMap<u32, RootRecord> =
-        census.roots.iter().filter(|r| r.tag == 0x08).map(|r| (r.thread, *r)).collect();
+        census.roots.iter().filter(|r| r.tag == root::THREAD_OBJECT).map(|r| (r.thread, *r)).collect();
     let thread_name = |serial: u32| {
         let of_object = threads.get(&serial).and_then(|t| names.thread(t.object));
         of_object.or_else(|| index.thread_name(bytes, serial)).unwrap_or_else(|| format!("#{serial}"))
@@ -34,28 +34,30 @@ pub(super) fn roots(
         .filter_map(|record| {
             let object = addresses.find(record.object)?;
             let (kind, detail) = match record.tag {
-                0x01 => (RootKind::Jni, "JNI global".to_owned()),
-                0x02 => (RootKind::Jni, format!("JNI local of thread \"{}\"", thread_name(record.thread))),
-                0x03 => {
+                root::JNI_GLOBAL => (RootKind::Jni, "JNI global".to_owned()),
+                root::JNI_LOCAL => (RootKind::Jni, format!("JNI local of thread \"{}\"", thread_name(record.thread))),
+                root::JAVA_FRAME => {
                     let trace = threads.get(&record.thread).map(|t| t.frame).unwrap_or(0);
                     let place = index.frame(bytes, trace, record.frame).unwrap_or_else(|| "unknown method".into());
                     (RootKind::LocalVariable, format!("thread \"{}\", {place}", thread_name(record.thread)))
                 }
-                0x04 => (RootKind::Other, format!("native stack of thread \"{}\"", thread_name(record.thread))),
-                0x05 => (RootKind::ClassLoader, "system class".to_owned()),
-                0x06 => (RootKind::Thread, format!("thread block of \"{}\"", thread_name(record.thread))),
-                0x07 | 0x8e => (RootKind::Monitor, "monitor in use".to_owned()),
-                0x08 => (RootKind::Thread, format!("thread \"{}\"", thread_name(record.thread))),
-                0x8b => (RootKind::Jvmti, "debugger".to_owned()),
-                0x89 => (RootKind::Other, "interned string".to_owned()),
-                0x8a => (RootKind::Other, "waiting for finalization".to_owned()),
-                0x8c => (RootKind::Other, "reference cleanup".to_owned()),
-                0x8d => (RootKind::Other, "inside the VM".to_owned()),
+                root::NATIVE_STACK => {
+                    (RootKind::Other, format!("native stack of thread \"{}\"", thread_name(record.thread)))
+                }
+                root::STICKY_CLASS => (RootKind::ClassLoader, "system class".to_owned()),
+                root::THREAD_BLOCK => (RootKind::Thread, format!("thread block of \"{}\"", thread_name(record.thread))),
+                root::MONITOR_USED | root::JNI_MONITOR => (RootKind::Monitor, "monitor in use".to_owned()),
+                root::THREAD_OBJECT => (RootKind::Thread, format!("thread \"{}\"", thread_name(record.thread))),
+                root::DEBUGGER => (RootKind::Jvmti, "debugger".to_owned()),
+                root::INTERNED_STRING => (RootKind::Other, "interned string".to_owned()),
+                root::FINALIZING => (RootKind::Other, "waiting for finalization".to_owned()),
+                root::REFERENCE_CLEANUP => (RootKind::Other, "reference cleanup".to_owned()),
+                root::VM_INTERNAL => (RootKind::Other, "inside the VM".to_owned()),
                 // Android lists what it knows to be garbage: no root.
-                0x90 => return None,
+                root::UNREACHABLE => return None,
                 _ => (RootKind::Other, "of unknown kind".to_owned()),
             };
-            Some(Root { object, kind, detail })
+            Some(Root { object, kind, detail: index.keep(detail) })
         })
         .collect();
     for record in &census.records {
@@ -71,7 +73,8 @@ pub(super) fn roots(
                 if field.starts_with('<') {
                     continue;
                 }
-                roots.push(Root { object, kind: RootKind::StaticField, detail: format!("{class}.{field}") });
+                let detail = index.keep(format!("{class}.{field}"));
+                roots.push(Root { object, kind: RootKind::StaticField, detail });
             }
         }
     }

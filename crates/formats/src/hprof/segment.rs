@@ -1,9 +1,10 @@
-//! The records of a heap segment, one after the other.
+//! Reader of the records of a heap segment, one after the other.
 
 use super::cursor::Cursor;
+use super::tags::{heap, root};
 use std::ops::Range;
 
-/// What a root record says besides the object.
+/// The content of a root record besides the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RootRecord {
     /// The record's tag.
@@ -35,11 +36,22 @@ pub(super) struct ClassRecord {
     pub(super) statics: Vec<(u64, u8, u64)>,
     /// Own instance fields: types in the order of the record.
     pub(super) fields: Vec<u8>,
-    /// And their names.
+    /// The names of the fields.
     pub(super) field_names: Vec<u64>,
 }
 
-/// What is done with the records. Every method has a default that ignores them.
+impl ClassRecord {
+    /// Bytes that it takes, with what is made of its fields ([`super::values`]).
+    pub(super) fn memory(&self) -> u64 {
+        let own = self.statics.capacity() * size_of::<(u64, u8, u64)>() + self.fields.capacity();
+        (own + self.field_names.capacity() * (size_of::<u64>() + OWN_FIELD)) as u64
+    }
+}
+
+/// Bytes of a field in the tables for values.
+const OWN_FIELD: usize = 24;
+
+/// Receives the records. Every method has a default that ignores them.
 pub(super) trait Visitor {
     /// A GC root.
     fn root(&mut self, _root: RootRecord) {}
@@ -106,40 +118,49 @@ fn records<const ID: usize>(bytes: &[u8], start: usize, visitor: &mut impl Visit
 fn record<const ID: usize>(c: &mut Cursor<'_>, visitor: &mut impl Visitor) -> Option<Option<u8>> {
     let tag = c.u8()?;
     match tag {
-        0x21 => {
+        heap::INSTANCE => {
             let (id, trace, class, length) = (c.id(ID)?, c.u32()?, c.id(ID)?, c.u32()?);
             visitor.instance(id, trace, class, c.take(length as usize)?);
         }
-        0x22 => {
+        heap::OBJECT_ARRAY => {
             let (id, trace, length, class) = (c.id(ID)?, c.u32()?, c.u32()?, c.id(ID)?);
             visitor.object_array(id, trace, class, c.take((length as usize).checked_mul(ID)?)?);
         }
-        0x23 | 0xc3 => {
+        heap::PRIMITIVE_ARRAY | heap::PRIMITIVE_ARRAY_NO_DATA => {
             let (id, trace, length, kind) = (c.id(ID)?, c.u32()?, c.u32()?, c.u8()?);
             let width = width(kind, ID).filter(|_| kind != 2);
             let Some(width) = width else { return Some(Some(tag)) };
-            let elements = if tag == 0x23 { c.take((length as usize).checked_mul(width)?)? } else { &[] };
+            let elements =
+                if tag == heap::PRIMITIVE_ARRAY { c.take((length as usize).checked_mul(width)?)? } else { &[] };
             visitor.primitive_array(id, trace, kind, length, elements);
         }
-        0x20 => visitor.class(c, ID)?,
-        0xff | 0x05 | 0x07 | 0x89 | 0x8a | 0x8b | 0x8c | 0x8d | 0x90 => {
+        heap::CLASS => visitor.class(c, ID)?,
+        root::UNKNOWN
+        | root::STICKY_CLASS
+        | root::MONITOR_USED
+        | root::INTERNED_STRING
+        | root::FINALIZING
+        | root::DEBUGGER
+        | root::REFERENCE_CLEANUP
+        | root::VM_INTERNAL
+        | root::UNREACHABLE => {
             visitor.root(RootRecord { tag, object: c.id(ID)?, thread: 0, frame: u32::MAX, handle: 0 });
         }
-        0x01 => {
+        root::JNI_GLOBAL => {
             let object = c.id(ID)?;
             let handle = c.id(ID)?;
             visitor.root(RootRecord { tag, object, thread: 0, frame: u32::MAX, handle });
         }
-        0x02 | 0x03 | 0x08 | 0x8e => {
+        root::JNI_LOCAL | root::JAVA_FRAME | root::THREAD_OBJECT | root::JNI_MONITOR => {
             let (object, thread, frame) = (c.id(ID)?, c.u32()?, c.u32()?);
             visitor.root(RootRecord { tag, object, thread, frame, handle: 0 });
         }
-        0x04 | 0x06 => {
+        root::NATIVE_STACK | root::THREAD_BLOCK => {
             let (object, thread) = (c.id(ID)?, c.u32()?);
             visitor.root(RootRecord { tag, object, thread, frame: u32::MAX, handle: 0 });
         }
-        // Which of Android's heaps follows: all are shown together.
-        0xfe => {
+        // All heaps of Android are shown together.
+        heap::HEAP_INFO => {
             c.u32()?;
             c.id(ID)?;
         }

@@ -1,13 +1,41 @@
-//! Shallow sizes as the VM accounts for them. A dump does not hold them.
+//! Shallow sizes as the VM accounts for them, inferred since a dump does not hold them.
 //!
-//! In a dump of live objects the most frequent distance from an instance of a class to the next object is exactly its
-//! size: collectors leave no holes behind live objects they have just moved. So the distances of well populated
-//! classes tell which object layout the VM used (header, size of references, alignment, array bases), and the layout
-//! gives the size of the classes with few instances, by the rules HotSpot lays out fields with. Where the distances of
-//! a class speak clearly they win: they know fields that dumps leave out (such as the hidden ones of class loaders).
+//! In a dump of live objects the most frequent distance from an instance of a class to the next object is exactly its size: collectors
+//! leave no holes behind live objects they have just moved. So the distances of well populated classes reveal the object layout of the VM
+//! (header, size of references, alignment, array bases). The layout then gives the size of the classes with few instances, by HotSpot's
+//! rules for field layout. If the distances of a class are clear they win: they include fields that dumps leave out (such as the hidden
+//! ones of class loaders).
 
 use super::census::{ALIGNMENTS, ARRAY_BASES, Census, Gaps};
+use super::classes::ClassTable;
+use memory_city_heap::{AddressMap, ObjectId};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+
+/// Bytes of a string of ART without its text: header, length and hash.
+const ART_STRING: u64 = 16;
+
+/// Sizes of strings of ART (Android 6 and newer), whose text lies inside of the string. Dumps invent an array for it, which begins where the
+/// fields of the string end, or eight bytes behind the start of an empty string, and has no header.
+pub(super) fn inline_texts(
+    classes: &ClassTable,
+    addresses: &AddressMap,
+    type_of: &[u32],
+    length: &[u32],
+    odd_sizes: &mut FxHashMap<u32, u64>,
+) {
+    let Some(string) = classes.types.iter().position(|of| of.name == "java.lang.String") else { return };
+    for o in 1..type_of.len() {
+        let of = type_of[o] as usize;
+        let at = |o: usize| addresses.address(ObjectId(o as u32));
+        let is_text = matches!(classes.types[of].name.as_str(), "byte[]" | "char[]");
+        if is_text && type_of[o - 1] as usize == string && matches!(at(o) - at(o - 1), 8 | ART_STRING) {
+            let bytes = u64::from(length[o]) * u64::from(classes.sizes.element[of]);
+            odd_sizes.insert(o as u32 - 1, ART_STRING);
+            odd_sizes.insert(o as u32, (ART_STRING + bytes).next_multiple_of(8) - ART_STRING);
+        }
+    }
+}
 
 /// How a VM lays out objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +50,8 @@ pub(super) struct ObjectLayout {
     pub(super) array_base: [u32; 4],
     /// Where references begin in arrays.
     pub(super) reference_base: u32,
-    /// Fields of subclasses begin right behind those of the superclass, in its holes too (HotSpot since JDK 15);
-    /// before, each class began at a multiple of the size of a reference.
+    /// True if fields of subclasses begin right behind those of the superclass, in its holes too (HotSpot since JDK 15). Before, each class
+    /// began at a multiple of the size of a reference.
     pub(super) packed: bool,
 }
 
@@ -199,7 +227,7 @@ pub(super) fn hidden_fields(class: &str, has_field: impl Fn(&str) -> bool) -> &'
     }
 }
 
-/// What the platform pads in a class.
+/// The part of a class that the platform pads.
 pub(super) enum Padded {
     /// The class as a whole.
     Class,
@@ -252,13 +280,17 @@ pub(super) fn is_compact<'a>(
     exact * 10 >= seen * 9
 }
 
-/// Finds the layout that explains most of what was seen.
+/// Finds the layout that explains most of the distances.
 pub(super) fn infer(
     census: &Census,
     id_size: usize,
     android: bool,
     shapes: &[(LayoutShape<'_>, &Gaps)],
 ) -> ObjectLayout {
+    if census.has_numbers() && !android {
+        // Ids of any width may stand for addresses of another.
+        return ObjectLayout::USUAL;
+    }
     let start = if android || id_size == 4 { ObjectLayout::SMALL } else { ObjectLayout::USUAL };
     let alignment = match census.address_bits.trailing_zeros() {
         bits @ 3..=8 if census.objects > 50 => 1 << bits,

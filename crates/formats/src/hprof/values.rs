@@ -1,13 +1,16 @@
-//! Values of objects: the records of a dump, walked again when somebody asks for them ([`crate::values`]).
+//! Values of objects, read from the records of a dump on demand ([`crate::values`]).
 //!
-//! Kept of a dump are the fields that its classes declare, which addresses lie in which piece of the file, and the stacks of
-//! threads: some dozens of bytes a field and a frame, nothing by object. They fall off when a dump is loaded; of a heap state that was not made here, one
-//! pass over the dump finds them again.
+//! Only the declared fields of classes, the address ranges of the pieces of the file, and the stacks of threads are kept: some dozens of
+//! bytes a field and a frame, nothing by object. Loading a dump produces them as a by-product. For a heap state from elsewhere, one pass
+//! over the dump finds them again.
 
 use super::census::{self, Census};
 use super::cursor::Cursor;
-use super::segment::{self, ClassRecord, Visitor};
-use super::{DumpHeader, DumpIndex};
+use super::header::DumpHeader;
+use super::index::DumpIndex;
+use super::limits::{DumpLimits, check_tables};
+use super::segment::{self, ClassRecord, RootRecord, Visitor};
+use super::tags::root;
 use crate::values::{
     ClassFields, FieldValue, HeapValues, InstanceFields, ObjectRecord, OwnField, PrimitiveElements, RecordSource,
     RecordTables, ReferenceElements, ThreadStack, TypeLayouts, ValueKind, VisitRecord,
@@ -21,7 +24,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is kept of a dump to find values in it.
+/// The tables kept of a dump to find values in it.
 pub(super) struct DumpTables {
     id_size: usize,
     /// Bytes of the dump: another length is another dump.
@@ -42,25 +45,27 @@ struct KeptThread {
     locals: Vec<(Option<u32>, u64)>,
 }
 
-/// The threads among the roots, with their stacks and what variables hold.
+/// The threads among the roots, with their stacks and the objects in variables.
 fn threads(bytes: &[u8], index: &DumpIndex, census: &Census) -> Vec<KeptThread> {
     // Most threads of a pool stand at the same place: each text is kept once, and each stack.
-    let mut texts: AHashMap<String, Arc<str>> = AHashMap::new();
+    let mut texts: AHashMap<u64, Arc<str>> = AHashMap::new();
     let mut stacks: AHashMap<u32, Arc<[Arc<str>]>> = AHashMap::new();
     let mut threads: Vec<KeptThread> = Vec::new();
     let mut by_serial: AHashMap<u32, usize> = AHashMap::new();
-    for root in census.roots.iter().filter(|r| r.tag == 0x08) {
+    for root in census.roots.iter().filter(|r| r.tag == root::THREAD_OBJECT) {
         if by_serial.contains_key(&root.thread) {
             continue;
         }
-        let frame = |text: String| Arc::clone(texts.entry(text).or_insert_with_key(|text| text.as_str().into()));
-        let stack = || index.trace(bytes, root.frame).into_iter().map(frame).collect();
+        let frame = |&id: &u64| Arc::clone(texts.entry(id).or_insert_with(|| index.kept_frame(bytes, id).into()));
+        let stack = || index.frames(root.frame).iter().map(frame).collect();
         let frames = Arc::clone(stacks.entry(root.frame).or_insert_with(stack));
         by_serial.insert(root.thread, threads.len());
         threads.push(KeptThread { object: root.object, frames, locals: Vec::new() });
     }
-    // Variables of Java and of native code; what is only somewhere on a stack.
-    for root in census.roots.iter().filter(|r| matches!(r.tag, 0x02 | 0x03 | 0x04 | 0x06)) {
+    // Variables of Java and of native code; objects that are only somewhere on a stack.
+    let on_stack =
+        |r: &&RootRecord| matches!(r.tag, root::JNI_LOCAL | root::JAVA_FRAME | root::NATIVE_STACK | root::THREAD_BLOCK);
+    for root in census.roots.iter().filter(on_stack) {
         if let Some(&at) = by_serial.get(&root.thread) {
             threads[at].locals.push((Some(root.frame).filter(|f| *f != u32::MAX), root.object));
         }
@@ -82,7 +87,8 @@ impl DumpTables {
         tables.pieces.sort_unstable_by_key(|(piece, ..)| piece.start);
         for record in &census.records {
             let mut name = |id: u64| {
-                let text = || index.string(bytes, id).unwrap_or_else(|| format!("(unnamed 0x{id:x})")).into();
+                let text =
+                    || index.keep(index.string(bytes, id).unwrap_or_else(|| format!("(unnamed 0x{id:x})"))).into();
                 Arc::clone(tables.names.entry(id).or_insert_with(text))
             };
             for (id, ..) in &record.statics {
@@ -102,11 +108,15 @@ impl DumpTables {
     pub(super) fn read(input: &Input, progress: &Progress) -> Result<DumpTables> {
         let bytes = input.bytes();
         let header = DumpHeader::read(&input.path, bytes)?;
-        let index = DumpIndex::read(&input.path, bytes, &header);
+        let limits = DumpLimits::default();
+        let index = DumpIndex::read(&input.path, bytes, &header, limits.memory);
         let heap_bytes: usize = index.pieces.iter().map(|p| p.len()).sum();
         progress.begin(format!("Looking for classes in {}", input.path.display()), heap_bytes as u64);
-        let census = census::census(input, &header, &index, None, progress)?;
-        Ok(DumpTables::new(bytes, &header, &index, &census))
+        let census = census::census(input, &header, &index, None, limits.memory, progress)?;
+        check_tables(&input.path, &census, limits)?;
+        let tables = DumpTables::new(bytes, &header, &index, &census);
+        index.check_texts(&input.path)?;
+        Ok(tables)
     }
 }
 
@@ -128,7 +138,7 @@ impl RecordTables for DumpTables {
 }
 
 /// The values of a dump's objects, for a heap state that was read from the same bytes. Costs a pass over the dump; a series
-/// ([`crate::HeapSeries::values`]) keeps what it needs from loading the state.
+/// ([`crate::HeapSeries::values`]) keeps the tables from loading the state.
 ///
 /// # Errors
 /// When it is no dump, or the work was cancelled.

@@ -1,30 +1,66 @@
-//! The folder of indexes: where it is, what is put into it, and what is removed again.
+//! The folder of indexes: its path, additions and removals.
 
+use memory_city_heap::regular;
 use memory_city_heap::unfinished::Unfinished;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::{Duration, SystemTime};
 
 /// All indexes together take no more than this; the oldest go first.
 pub(super) const MOST_IN_CACHE: u64 = 4 << 30;
-/// The folder for indexes: of `MEMORY_CITY_CACHE`, or of this user. An empty `MEMORY_CITY_CACHE` means none.
+/// The folder for indexes: of `MEMORY_CITY_CACHE`, or of this user. An empty `MEMORY_CITY_CACHE` means none, and so does a folder of another
+/// user.
 pub(crate) fn cache_folder() -> Option<PathBuf> {
-    match std::env::var_os("MEMORY_CITY_CACHE") {
+    let folder = match std::env::var_os("MEMORY_CITY_CACHE") {
         Some(folder) if folder.is_empty() => None,
         Some(folder) => Some(PathBuf::from(folder)),
         None => dirs::cache_dir().map(|d| d.join("memory-city")),
+    };
+    folder.filter(|folder| is_usable(folder))
+}
+
+/// True if a folder is this user's, or does not exist yet.
+fn is_usable(folder: &Path) -> bool {
+    static TOLD: Once = Once::new();
+    let is_usable = std::fs::metadata(folder).map_or(true, |meta| meta.is_dir() && regular::is_own(&meta));
+    if !is_usable {
+        TOLD.call_once(|| {
+            tracing::warn!(
+                "the cache {} is no folder of this user: nothing is kept there, and nothing taken from it. Name another one in \
+                 MEMORY_CITY_CACHE",
+                folder.display()
+            );
+        });
     }
+    is_usable
+}
+
+/// Opens what was kept. Others may be able to write into the folder: what is not this user's own was not kept by it.
+pub(super) fn open_kept(path: &Path) -> Option<File> {
+    regular::open_own(path).ok()
+}
+
+/// Marks a file as used, which makes it young.
+pub(super) fn is_used(file: &File, path: &Path) {
+    let now = SystemTime::now();
+    // Some systems change the times of files only through what may be written to.
+    let by_path = || File::options().append(true).open(path)?.set_modified(now);
+    let _ = if cfg!(unix) { file.set_modified(now) } else { by_path() };
 }
 
 /// How the names of indexes begin and end that are being written.
 const PARTIAL: (&str, &str) = ("trace-", ".partial");
-/// What is not locked has been left behind. Unless it is so young that its writer may just be about to lock it.
+/// A temporary file without a lock is a leftover, unless it is younger than this: its writer may be just about to lock it.
 const STALE: Duration = Duration::from_secs(60);
 
 /// A file for an index that is being written, and its place. Others may be writing one of the same trace.
 pub(super) fn create(cache: &Path) -> std::io::Result<(File, Unfinished)> {
-    std::fs::create_dir_all(cache)?;
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(cache)?;
     remove_stale(cache, STALE);
     let (mut file, place) = Unfinished::begin(tempfile::Builder::new().prefix(PARTIAL.0).suffix(PARTIAL.1), cache)?;
     // Where there are no locks (some network file systems) nothing is ever taken for stale.
@@ -45,7 +81,7 @@ fn is_partial(name: &str) -> bool {
     name.starts_with(PARTIAL.0) && name.ends_with(PARTIAL.1) || earlier().unwrap_or(false)
 }
 
-/// Removes indexes that nobody is writing any more, whose writers were stopped before they could do so themselves.
+/// Removes unfinished indexes of writers that were stopped.
 fn remove_stale(cache: &Path, stale: Duration) {
     let Ok(entries) = std::fs::read_dir(cache) else { return };
     for entry in entries.flatten().filter(|e| e.file_name().to_str().is_some_and(is_partial)) {
@@ -55,7 +91,7 @@ fn remove_stale(cache: &Path, stale: Duration) {
             continue;
         }
         let path = entry.path();
-        let abandoned = OpenOptions::new().read(true).write(true).open(&path).is_ok_and(|file| file.try_lock().is_ok());
+        let abandoned = open_kept(&path).is_some_and(|file| file.try_lock().is_ok());
         if abandoned && let Err(error) = std::fs::remove_file(&path) {
             tracing::warn!("{} was left behind and cannot be removed: {error}", path.display());
         }
@@ -67,9 +103,10 @@ pub(super) fn tidy(newest: &Path, most: u64) {
     let Some(entries) = newest.parent().and_then(|folder| std::fs::read_dir(folder).ok()) else { return };
     let mut files: Vec<(SystemTime, u64, PathBuf)> = entries
         .filter_map(|e| {
-            let path = e.ok()?.path();
-            let meta = path.metadata().ok()?;
-            let ours = path.extension().is_some_and(|e| e == "index");
+            let entry = e.ok()?;
+            // A link is one, whatever it leads to.
+            let (path, meta) = (entry.path(), entry.metadata().ok()?);
+            let ours = path.extension().is_some_and(|e| e == "index") && meta.is_file() && regular::is_own(&meta);
             ours.then_some((meta.modified().ok()?, meta.len(), path))
         })
         .collect();

@@ -1,4 +1,4 @@
-//! An object over time: found again at every GC by its identity.
+//! The life of one object: found again at every GC by its identity.
 
 use super::{Player, RecordedSeries, TraceSource, lock};
 use crate::replay::Moment;

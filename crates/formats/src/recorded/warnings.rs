@@ -1,4 +1,4 @@
-//! What a person must know about a trace that has been read.
+//! Warnings about a trace that has been read.
 
 use super::TraceSource;
 use crate::event::Decoder;
@@ -6,7 +6,7 @@ use crate::replay::{Inconsistencies, Observer, Replay};
 use memory_city_heap::error::{Error, Warning};
 use std::path::Path;
 
-/// What the decoder says, why reading `failed` if it did, and what of the heap could not be made out.
+/// The warnings of the decoder, the reason why reading `failed` if it did, and the parts of the heap that could not be reconstructed.
 pub(super) fn warnings<S: TraceSource, O: Observer>(
     source: &S,
     decoder: &S::Decoder,

@@ -1,9 +1,9 @@
-//! The references of all objects, one record an object, in one array: a word with their number and when it was written,
-//! then the targets. Records with many have a word more for the number.
+//! The references of all objects in one array. Each object has a record: a word with their number and the time of writing, then the
+//! targets. Records with many references have a further word for the number.
 //!
-//! What is replaced or dead stays behind as waste until it is more than a fifth; then the records are copied together.
+//! Replaced and dead records stay as waste until it is more than a fifth; then the live records are copied together.
 
-/// Records of up to so many references are written anew in their place: a GC reports most objects as they were.
+/// Records of up to this many references are overwritten in place: a GC reports most objects unchanged.
 const SHORT: usize = 12;
 
 /// Bits of a head that hold the number of references.
@@ -137,7 +137,7 @@ impl Arena {
         self.waste > (self.words.len() / 5).max(1 << 16)
     }
 
-    /// Copies the records in use together. `records` calls what it is given for each, and notes the new place.
+    /// Moves the used records together. `records` calls its argument for each, and notes the new place.
     pub(crate) fn compact(&mut self, records: impl FnOnce(&mut dyn FnMut(u32) -> u32)) {
         let mut words = Vec::with_capacity(self.words.len() - self.waste.min(self.words.len()) + 1);
         words.push(0);

@@ -1,5 +1,5 @@
-//! Objects that nothing tells apart but their address: same creation data, born in the same GC interval, in the same
-//! kind of space. A [`Cohorts`] table counts them; what changed in it between two moments is all that grouping needs.
+//! Cohorts: objects that differ only in their address, with the same creation data, born in the same GC interval, in the same kind of
+//! space. A [`Cohorts`] table counts them. Grouping needs only the changes of the table between two moments.
 
 use super::arena::grow;
 use super::vacant::Vacant;
@@ -10,7 +10,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
 
-/// What the objects of a cohort have in common.
+/// The common facts of the objects of a cohort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CohortKey {
     /// Creation data, an index into the infos.
@@ -34,7 +34,7 @@ impl std::hash::Hash for CohortKey {
     }
 }
 
-/// A cohort: its key, and what is in it. Small: there are hundreds of thousands, and every event touches some.
+/// A cohort: its key and its counts. Small: there are hundreds of thousands, and every event touches some.
 #[derive(Clone, Copy, Debug)]
 struct Cohort {
     bytes: u64,
@@ -59,7 +59,7 @@ impl Cohort {
     }
 }
 
-/// A change of a cohort: so many more or fewer objects and bytes.
+/// A change of a cohort, in objects and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CohortChange {
     /// The cohort.
@@ -85,12 +85,12 @@ pub(crate) struct Cohorts {
     newborn: Vec<u32>,
     /// Cohorts whose objects pass.
     short_lived: Vec<u32>,
-    /// What the running GC put into those.
+    /// Objects and bytes that the running GC left in those.
     stays: FxHashMap<u32, (u32, u64)>,
 }
 
 impl Cohorts {
-    /// None yet, of a heap whose objects are aligned to so many bytes.
+    /// An empty table, for a heap whose objects are aligned to so many bytes.
     pub(crate) fn new(alignment: u32) -> Cohorts {
         Cohorts {
             mask: u64::from(alignment.max(1)) - 1,
@@ -162,8 +162,8 @@ impl Cohorts {
         }
     }
 
-    /// The end of a GC. Most objects pass: they are born in a young space, and the next GC collects all of those. What it
-    /// did not put into the cohorts of the newborn is dead, if `all`, and nobody counts them one by one.
+    /// Ends a GC. Most objects die here: they are born in a young space, and the next GC collects all young objects. If `all`, newborn
+    /// objects that the GC did not report are dead, and are not counted one by one.
     pub(crate) fn settle(&mut self, all: bool) {
         let stays = std::mem::take(&mut self.stays);
         for cohort in std::mem::take(&mut self.short_lived) {
@@ -252,7 +252,7 @@ impl Cohorts {
         c
     }
 
-    /// What a cohort stands for.
+    /// The key of a cohort.
     #[inline]
     pub(crate) fn key(&self, cohort: u32) -> CohortKey {
         self.entries[cohort as usize].key()
@@ -269,7 +269,7 @@ impl Cohorts {
         self.entries.len()
     }
 
-    /// What changed since the last time, by key. Empty cohorts are given up: no object may refer to them.
+    /// The changes since the last call, by key. Empty cohorts are removed: no object may refer to them.
     pub(crate) fn take_changes(&mut self) -> Vec<CohortChange> {
         let mut changes = Vec::new();
         for (cohort, count, bytes) in self.changed.drain(..) {

@@ -1,5 +1,4 @@
-//! The end of a collection: what is dead goes, what was reported becomes part of the heap, what is elsewhere now is
-//! counted there.
+//! The end of a collection: removes dead objects, merges the reported ones into the heap, and recounts those that moved.
 
 use super::map;
 use super::{Collecting, Observer, Replay};
@@ -18,7 +17,7 @@ impl<O: Observer> Replay<O> {
         self.now.has_between(self.map.unit, start, end)
     }
 
-    /// Buries what the collected ranges still hold of the heap before. Returns how many objects.
+    /// Buries the objects of the heap before that remain in the collected ranges. Returns how many objects.
     pub(super) fn sweep(&mut self, collecting: &Collecting) -> u64 {
         let before = self.live;
         let ranges = match (&collecting.named[..], collecting.gc.kind) {
@@ -65,7 +64,7 @@ impl<O: Observer> Replay<O> {
         before - self.live
     }
 
-    /// Takes a page with all that is on it out of the heap before; what was reported is in the heap after.
+    /// Removes a page with all its objects from the heap before; reported objects are in the heap after.
     fn clear(&mut self, page: u64, short_lived: bool) {
         let leaf = self.now.get(page);
         self.now.set(page, map::NONE);

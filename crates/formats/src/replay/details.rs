@@ -1,4 +1,4 @@
-//! What traces say of roots, for people: any text, each kept once.
+//! Details of roots in traces, for people: any text, each kept once.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! How much a replay can hold, and what it says when a trace needs more.
+//! Limits of a replay, and the error for a trace that exceeds them.
 
 use super::{arena, numbers};
 use memory_city_heap::error::{Error, Result};
-use memory_city_heap::input::memory_limit;
+use memory_city_heap::memory::memory_limit;
 
 /// How much a replay can hold. Beyond, it ends with an error.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +24,7 @@ const LEAF_BYTES: u64 = 160;
 const FEWEST_LEAVES: u64 = 1 << 23;
 
 impl Default for ReplayLimits {
-    /// What the representation allows, and memory: a heap that is spread thinly over the address range takes more than
-    /// its trace.
+    /// The limits of the representation and of memory: a heap that is spread thinly over the address range takes more than its trace.
     fn default() -> Self {
         let leaves = (memory_limit() / LEAF_BYTES).clamp(FEWEST_LEAVES, u64::from(u32::MAX - 1));
         ReplayLimits {
@@ -37,7 +36,7 @@ impl Default for ReplayLimits {
     }
 }
 
-/// A limit that was reached. What the trace says from there on is not taken.
+/// A limit that was reached. Later events are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Full {
     Objects,

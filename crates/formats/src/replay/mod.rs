@@ -1,10 +1,10 @@
 //! The reconstructor: replays the events of a trace into the heap at every moment, with object identity over time.
 //!
-//! An object has a number for life, which is free again when it is dead; so number and birth together are its identity.
-//! The [`map`] finds objects by address, or by the id the trace gave them. A collection marks what it reports, and writes
-//! it into a second directory of the map; at its end, what is not marked in the collected spaces is dead, and the second
-//! directory becomes part of the first. So a collection costs what it collects, not what there is. What is in no space
-//! dies when a full collection does not report it, or when the trace says so.
+//! An object has a number for life, which is free again after its death; so number and birth together are its identity. The [`map`] finds
+//! objects by address, or by the id in the trace. A collection marks the objects it reports, and writes them into a second directory of the
+//! map. At its end, unmarked objects in the collected spaces are dead, and the second directory becomes part of the first. So the cost of a
+//! collection follows the objects it collects, not the heap. An object outside of all spaces dies when a full collection does not report
+//! it, or when the trace reports its death.
 //!
 //! [`cohorts`] counts the objects that nothing tells apart but their address. Their changes at each GC start and end are
 //! the whole history as far as grouping is concerned. Nothing here knows a file format.
@@ -43,7 +43,7 @@ use std::sync::Arc;
 /// A moment of a trace: before or after a GC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
-    /// Which GC, in the order of the trace, from 0.
+    /// The GC, in the order of the trace, from 0.
     pub gc: u32,
     /// Its end, or its start.
     pub end: bool,
@@ -62,13 +62,13 @@ pub struct Collection {
     pub start: u64,
     /// When it ended, the same.
     pub end: u64,
-    /// The collector said that it failed.
+    /// True if the collector reported a failure.
     pub failed: bool,
     /// Objects it freed: not reported alive, or reported as freed while it ran.
     pub freed: u64,
 }
 
-/// What the replay tells whoever runs it. Called between events.
+/// Receives reports of a replay. Called between events.
 pub trait Observer {
     /// A moment was reached; `changes` came since the moment before.
     fn moment(&mut self, moment: Moment, changes: Vec<CohortChange>, infos: &[ObjectInfo]);
@@ -82,7 +82,7 @@ impl Observer for () {
     fn collected(&mut self, _: Collection) {}
 }
 
-/// So many changes of spaces are looked at when they come; more of them together.
+/// Changes of spaces up to this number are checked one by one; more of them together.
 const MOST_CHECKED: usize = 64;
 
 /// A root: kind, thread, number of its detail, and target (a number, or the word of a slot until the end of the GC).
@@ -94,7 +94,7 @@ struct ReplayRoot {
     target: u32,
 }
 
-/// What does not fit together in a trace. Counted, so that it can be shown.
+/// Contradictions within a trace, counted to be shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Inconsistencies {
     /// Moves, references and deaths of objects that are not there.
@@ -110,9 +110,9 @@ pub struct Inconsistencies {
 /// The running collection.
 struct Collecting {
     gc: Gc,
-    /// Address ranges it said it collects, as the spaces were then: they may be gone at its end.
+    /// Address ranges that it claimed to collect, with the spaces of that time: they may be gone at its end.
     named: Vec<(u64, u64)>,
-    /// Where young objects were when it began: what a minor one collects if it names nothing.
+    /// The ranges of young objects when it began: a minor collection collects these if it names nothing.
     young: Vec<(u64, u64)>,
     /// Objects the trace called freed while it runs.
     freed: u64,
@@ -121,7 +121,7 @@ struct Collecting {
 /// The heap, reconstructed.
 pub struct Replay<O> {
     program: Arc<Program>,
-    /// Who is told.
+    /// The observer.
     pub observer: O,
     threads: Vec<Arc<str>>,
     spaces: Spaces,
@@ -141,11 +141,11 @@ pub struct Replay<O> {
     targets: Vec<u32>,
     roots: Vec<ReplayRoot>,
     details: Details,
-    /// Addresses of objects that are known by an id, by number, as far as they were told since the last GC began.
+    /// Addresses of objects that are known by an id, by number, as far as they were reported since the last GC began.
     located: FxHashMap<u32, u64>,
     /// Numbers of objects that died while a GC runs: they are free at its end, since its references are still to be read.
     dying: Vec<u32>,
-    /// What a leaf held that is dead, while it is buried.
+    /// Dead entries of a leaf, while they are removed.
     dead: Vec<Entry>,
     /// Where objects outside all spaces are: nowhere, if the heap has spaces.
     spaceless: Option<SpaceKind>,
@@ -208,7 +208,7 @@ impl<O: Observer> Replay<O> {
         }
     }
 
-    /// Whether all that the trace said was taken. To be asked after each step of a decoder.
+    /// Fails if events were dropped. Call it after each step of a decoder.
     ///
     /// # Errors
     /// When the trace needs more than the limits allow. The heap is not that of the program from there on.
@@ -252,7 +252,7 @@ impl<O: Observer> Replay<O> {
         self.arena.memory() > 0
     }
 
-    /// What did not fit together so far.
+    /// The inconsistencies so far.
     pub fn inconsistencies(&self) -> Inconsistencies {
         self.inconsistencies
     }
@@ -378,7 +378,7 @@ impl<O: Observer> Replay<O> {
         }
     }
 
-    /// The end of a trace in which no GC ever ended: what there is becomes its only moment.
+    /// Ends a trace in which no GC ever ended: the present state becomes its only moment.
     pub fn finish(&mut self) {
         if self.interval == 0 && self.collecting.is_none() {
             self.relabel();

@@ -18,7 +18,7 @@ pub(crate) struct Numbers {
     /// By number: the GC interval its last object was born in.
     births: Vec<u32>,
     vacant: Vacant,
-    /// What was free when the last GC had ended, and how many numbers there were.
+    /// The free numbers at the end of the last GC, and the count of all numbers.
     before: Vec<u64>,
     count_before: usize,
     /// Numbers taken since then that do not pass.
@@ -75,7 +75,7 @@ impl Numbers {
         }
     }
 
-    /// How many numbers there are, free or not.
+    /// The number of numbers, free or not.
     pub(crate) fn len(&self) -> usize {
         self.births.len()
     }
@@ -103,7 +103,7 @@ impl Numbers {
         *word(&mut self.kept, number) |= 1 << (number & 63);
     }
 
-    /// Frees what was taken since the last GC and not kept.
+    /// Frees the numbers that were taken since the last GC and not kept.
     pub(crate) fn free_passing(&mut self) {
         let (bits, kept, count) = (&mut self.vacant.bits, &self.kept, self.births.len());
         let kept = |at: usize| kept.get(at).copied().unwrap_or(0);

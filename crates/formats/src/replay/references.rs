@@ -1,4 +1,4 @@
-//! References: reported by collections, object by object, as addresses; kept as numbers of objects.
+//! References of a replay: reported by collections, object by object, as addresses; kept as numbers of objects.
 
 use super::arena::Arena;
 use super::limits::Full;
@@ -36,16 +36,16 @@ impl<O: Observer> Replay<O> {
         self.inconsistencies.unknown_targets += unknown;
     }
 
-    /// References are what an object's record says, as numbers; those that are not meant any more are left out: their
-    /// target is dead, or its number belongs to an object born later.
+    /// The references in an object's record, as numbers. Stale ones are left out: their target is dead, or its number belongs to an object
+    /// born later.
     pub(super) fn references_of(&self, record: u32) -> impl Iterator<Item = u32> + '_ {
         let reported = self.arena.time_of(record);
         let meant = move |&target: &u32| self.numbers.is_live(target) && self.numbers.birth(target) <= reported;
         self.arena.of(record).iter().copied().filter(meant)
     }
 
-    /// References that the last GC reported and that lead to dead objects: none, if the trace is right. (What an earlier
-    /// one reported may have been overwritten since.) Costs what there is.
+    /// References of the last GC that lead to dead objects: none, if the trace is right. (Those of an earlier GC may have been overwritten
+    /// since.) Linear in the heap.
     pub fn stale_references(&self) -> usize {
         let records = self.map.all().map(|e| e.record()).filter(|&r| r != Arena::NONE);
         let last = records.filter(|&r| self.arena.time_of(r) + 1 == self.interval);
@@ -123,7 +123,7 @@ impl<O: Observer> Replay<O> {
         true
     }
 
-    /// What a reference leads to: a number, or the word of a slot of the heap after a GC whose references mean that.
+    /// The target of a reference: a number, or a slot word of the heap after the GC if the references of that GC use slots.
     #[inline]
     pub(super) fn target(&mut self, gc: Gc, target: ObjectKey) -> Option<u32> {
         if !gc.targets_after {

@@ -1,7 +1,7 @@
-//! A replay on disk: what is needed to go on from the middle of a trace.
+//! A replay on disk: the state needed to go on from the middle of a trace.
 //!
-//! What is read back is checked against itself and the program before it is used: a damaged index must not lead to a
-//! panic or to a wrong picture.
+//! Restored data is checked for consistency and against the program before it is used: a damaged index must lead neither to a panic nor to
+//! a wrong picture.
 
 use super::cohorts::CohortKey;
 use super::map::{self, Entry};
@@ -42,19 +42,6 @@ pub struct SavedReplay {
     inconsistencies: Inconsistencies,
     events: u64,
 }
-
-const KINDS: [RootKind; 10] = [
-    RootKind::ClassLoader,
-    RootKind::StaticField,
-    RootKind::Thread,
-    RootKind::LocalVariable,
-    RootKind::CodeBlob,
-    RootKind::Jni,
-    RootKind::Jvmti,
-    RootKind::Monitor,
-    RootKind::Management,
-    RootKind::Other,
-];
 
 impl<O: Observer> Replay<O> {
     /// Saves the heap; only right after a GC.
@@ -104,7 +91,7 @@ impl<O: Observer> Replay<O> {
             saved.references.extend_from_slice(references);
         }
         for root in &self.roots {
-            saved.roots.push((root.kind as u8, root.thread.0, root.detail, root.target));
+            saved.roots.push((root.kind.number(), root.thread.0, root.detail, root.target));
         }
         saved.located.sort_unstable();
         saved
@@ -184,7 +171,7 @@ impl<O: Observer> Replay<O> {
         let details: Vec<u32> = saved.details.iter().map(|text| replay.details.number(text)).collect();
         for (kind, thread, detail, target) in saved.roots {
             replay.roots.push(ReplayRoot {
-                kind: *KINDS.get((kind as usize).checked_sub(1)?)?,
+                kind: RootKind::of_number(kind.into())?,
                 thread: ThreadId(Some(thread).filter(|t| (*t as usize) < replay.threads.len())?),
                 detail: *details.get(detail as usize)?,
                 target: Some(target).filter(|t| (*t as usize) < numbers)?,

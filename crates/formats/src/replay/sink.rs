@@ -1,4 +1,4 @@
-//! What each event does to the heap.
+//! The event sink of a replay: applies each event to the heap.
 
 use super::arena::grow;
 use super::limits::Full;
@@ -153,6 +153,8 @@ impl<O: Observer> EventSink for Replay<O> {
         match self.target(collecting.gc, target) {
             Some(target) => {
                 let detail = self.details.number(detail);
+                // Checkpoints know these kinds alone: a heap is the same from there.
+                let kind = if let RootKind::Own { .. } = kind { RootKind::Other } else { kind };
                 self.roots.push(ReplayRoot { kind, thread, detail, target });
             }
             None => self.inconsistencies.unknown_targets += 1,

@@ -10,8 +10,8 @@ use memory_city_heap::{
 use std::sync::Arc;
 
 impl<O: Observer> Replay<O> {
-    /// The heap between two GCs, or at the start of one before anything of it is known: objects by address, then those
-    /// known by an id, by id. Costs what there is.
+    /// The heap between two GCs, or at the start of one before its first event: objects by address, then those known by an id, by id.
+    /// Linear in the heap.
     pub fn state(&mut self) -> HeapState {
         let threads = self.threads.clone();
         self.state_with(&threads)
@@ -98,21 +98,18 @@ impl<O: Observer> Replay<O> {
         let mirror_of = vec![None; types.len()];
         let n = type_of.len();
         let columns = HeapColumns {
+            profile: self.program.profile,
             types: types.clone(),
-            loaders: Default::default(),
             sizes,
             type_of,
             length,
             odd_sizes,
             addresses: set.finish(),
             outgoing,
-            referents: Default::default(),
             roots,
             mirror_of,
-            sites: Vec::new(),
-            traces: Default::default(),
             origins: Some(origins),
-            warnings: Vec::new(),
+            ..HeapColumns::default()
         };
         // A trace says which objects live, and not always why: a minor GC reports no references of what it leaves
         // alone. What the collector kept counts as reachable.

@@ -1,5 +1,5 @@
-//! Numbers that are free, as bits. The smallest is taken first: what is made one after the other has numbers side by side,
-//! and dies side by side. So which number is next depends on nothing but which are free.
+//! Free numbers, as bits. The smallest is taken first. Objects created one after the other get neighbouring numbers, and often die
+//! together. So the next number depends only on the set of free ones.
 
 /// Free numbers, and a word of bits before which there are none.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! A few objects, copied: what a person looks at.
+//! Copies of the values of a few objects, for a person to read.
 
 use super::{FieldValue, HeapValues, ObjectRecord, ValueKind};
 use memory_city_heap::error::Result;
@@ -7,7 +7,7 @@ use memory_city_heap::{ObjectId, TypeId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// How much of an object is copied. What is left out is counted.
+/// Limits of a copy. Everything left out is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetailLimits {
     /// Fields of an instance or a class object.
@@ -24,31 +24,31 @@ impl Default for DetailLimits {
     }
 }
 
-/// A field by name, and what it holds.
+/// A field by name, with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedValue {
     /// Name of the class that declares it.
     pub class: Arc<str>,
     /// Its name.
     pub name: Arc<str>,
-    /// What it holds.
+    /// The value.
     pub value: FieldValue,
 }
 
-/// An object and what it holds.
+/// An object with its content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectDetails {
     /// The object.
     pub object: ObjectId,
     /// Its type.
     pub of: TypeId,
-    /// What it holds.
+    /// The content.
     pub contents: ObjectContents,
     /// Fields, elements or bytes that are not listed.
     pub left_out: u64,
 }
 
-/// What an object holds.
+/// The content of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ObjectContents {
     /// Fields, those of the instance's own class first.
@@ -64,7 +64,7 @@ pub enum ObjectContents {
     References(Vec<FieldValue>),
     /// The first elements of an array of primitive values, big endian.
     Primitives {
-        /// What an element is.
+        /// The type of an element.
         kind: ValueKind,
         /// How many elements the array has in all.
         length: u32,
@@ -76,7 +76,7 @@ pub enum ObjectContents {
 }
 
 impl HeapValues {
-    /// What a few objects hold, in the order in which they are given. Costs one scan, see [`HeapValues::scan`].
+    /// The contents of a few objects, in the given order. Costs one scan, see [`HeapValues::scan`].
     ///
     /// # Errors
     /// When the work was cancelled.

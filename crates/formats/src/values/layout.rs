@@ -1,4 +1,4 @@
-//! Which fields the instances of each type have, and where.
+//! Field layouts: the fields of each type's instances, and their places.
 
 use super::value::ValueKind;
 use memory_city_heap::{HeapState, ObjectId, TypeId};
@@ -9,11 +9,11 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct OwnField {
     pub(crate) name: Arc<str>,
-    /// `None` for a kind there is not: a damaged class, of whose further fields nothing is known.
+    /// `None` for an unknown kind: the class is damaged, and its further fields are lost.
     pub(crate) kind: Option<ValueKind>,
 }
 
-/// The fields of all types of a heap state. Memory: what each class declares itself, shared with the source.
+/// The fields of all types of a heap state. Memory: the own fields of each class, shared with the source.
 pub struct TypeLayouts {
     id_size: usize,
     /// By type.
@@ -30,7 +30,7 @@ pub struct FieldPlace {
 }
 
 impl FieldPlace {
-    /// What the field holds.
+    /// The kind of the field.
     pub fn kind(self) -> ValueKind {
         self.kind
     }

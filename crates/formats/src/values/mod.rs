@@ -1,21 +1,21 @@
-//! Values of objects, read again when somebody asks: heap states hold no field, no name and no number of any object.
+//! Values of objects, read from the dump on demand: heap states hold no field, no name and no number of any object.
 //!
 //! | module | says |
 //! |---|---|
-//! | `value` | what a field or an element holds |
-//! | `layout` | which fields a type has, and where they lie |
-//! | `record` | what the source says of one object, without copying it |
+//! | `value` | the value of a field or an element |
+//! | `layout` | the fields of a type, and their places |
+//! | `record` | the record of one object in the source, without copying it |
 //! | `details` | the same for a few objects, copied |
-//! | `places` | by which field one object refers to another |
-//! | `held` | the same of all objects of a type |
-//! | `text` | objects as people read them: strings, boxed values, enums |
-//! | `threads` | threads, their stacks, and what variables hold |
+//! | `places` | the field by which one object refers to another |
+//! | `field_types` | the same for all objects of a type |
+//! | `text` | texts of objects: strings, boxed values, enums |
+//! | `threads` | threads, their stacks, and the objects in variables |
 //!
-//! A request walks through the dump again, on all cores, and skips the parts in which no wanted object lies: about a second
-//! for each GB that it has to look at. So ask once for many objects, not often for one. Nothing here groups or counts.
+//! A request walks through the dump again, on all cores, and skips the parts in which no wanted object lies. It takes about a second for
+//! each GB that it reads. So ask once for many objects, not often for one. Nothing here groups or counts.
 
 mod details;
-mod held;
+mod field_types;
 mod layout;
 mod places;
 mod record;
@@ -38,7 +38,7 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, HeapState, ObjectId, TypeId};
 use std::sync::Arc;
 
-/// What is done with each object. Called from several threads at once.
+/// Called with each object, from several threads at once.
 pub type VisitRecord<'v> = dyn Fn(ObjectId, &ObjectRecord<'_>) + Sync + 'v;
 
 /// Where the records of a heap state are read from.
@@ -63,9 +63,9 @@ pub(crate) trait RecordSource: Send + Sync {
     fn layouts(&self, heap: &HeapState) -> TypeLayouts;
 }
 
-/// What is kept of an input to find values in it: little, and nothing by object.
+/// The tables kept of an input to find values in it: small, and nothing by object.
 pub(crate) trait RecordTables: Send + Sync {
-    /// Of the input that this was made of.
+    /// Opens the input that these tables were made of.
     ///
     /// # Errors
     /// When it has changed since.
@@ -94,7 +94,7 @@ impl HeapValues {
         &self.heap
     }
 
-    /// Which fields types have.
+    /// The fields of types.
     pub fn layouts(&self) -> &TypeLayouts {
         &self.layouts
     }

@@ -1,4 +1,4 @@
-//! By which field, element or link one object refers to another.
+//! Reference places: the field, element or link by which one object refers to another.
 
 use super::{FieldValue, HeapValues, ObjectRecord};
 use memory_city_heap::ObjectId;
@@ -26,7 +26,7 @@ pub enum ReferencePlace {
     },
     /// In an array.
     Element(u32),
-    /// What the VM hangs on a class object without a field in the source: its superclass, its loader.
+    /// A link of a class object that is no field in the source: its superclass, its loader.
     Link(&'static str),
     /// In a field that the dump leaves out, see [`memory_city_heap::HeapState::inferred_field`].
     Hidden(&'static str),
@@ -44,7 +44,7 @@ impl ReferencePlace {
     }
 }
 
-/// As people read it: `PersonRegistry.persons` (class without package), `[17]`, `<class loader>`.
+/// The form for people: `PersonRegistry.persons` (class without package), `[17]`, `<class loader>`.
 impl fmt::Display for ReferencePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -60,9 +60,8 @@ impl fmt::Display for ReferencePlace {
 }
 
 impl HeapValues {
-    /// The field or element by which the first object of each pair refers to the second, in the order of the pairs: the
-    /// first one, where there are several; `None` where there is none. Costs one scan for all pairs, see
-    /// [`HeapValues::scan`].
+    /// The field or element by which the first object of each pair refers to the second, in the order of the pairs: the first of several,
+    /// `None` without one. Costs one scan for all pairs, see [`HeapValues::scan`].
     ///
     /// # Errors
     /// When the work was cancelled.

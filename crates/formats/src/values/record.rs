@@ -1,4 +1,4 @@
-//! What the source says of one object, without copying it.
+//! The record of one object in the source, without copying it.
 
 use super::layout::{FieldPlace, TypeLayouts};
 use super::value::{FieldValue, ValueKind};
@@ -28,14 +28,14 @@ pub struct InstanceFields<'a> {
     pub(crate) values: &'a [u8],
 }
 
-/// A field and what it holds.
+/// A field with its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InstanceField<'a> {
     /// The class that declares it.
     pub class: TypeId,
     /// Its name.
     pub name: &'a Arc<str>,
-    /// What it holds.
+    /// The value.
     pub value: FieldValue,
 }
 
@@ -54,15 +54,13 @@ impl<'a> InstanceFields<'a> {
         })
     }
 
-    /// What stands at a place that [`TypeLayouts::place`] gave for the type of this instance; `None` where the record ends
-    /// before.
+    /// The value at a place that [`TypeLayouts::place`] gave for the type of this instance; `None` if the record is too short.
     #[inline]
     pub fn at(&self, place: FieldPlace) -> Option<FieldValue> {
         FieldValue::read(place.kind, self.values.get(place.at as usize..)?, self.layouts.id_size(), self.heap)
     }
 
-    /// Whether the fields that the classes declare are as long as the record: otherwise class records are missing, or
-    /// something is damaged.
+    /// True if the declared fields are as long as the record. Otherwise class records are missing, or something is damaged.
     pub fn is_complete(&self) -> bool {
         let end = self.layouts.fields(self.heap, self.of).last().map_or(0, |f| f.place.end(self.layouts.id_size()));
         end == self.values.len()
@@ -109,7 +107,7 @@ impl<'a> ReferenceElements<'a> {
         self.bytes
     }
 
-    /// How many are null: cheaper than looking at what the others are.
+    /// The number of null elements: cheaper than reading the others.
     pub fn nulls(&self) -> usize {
         self.bytes.chunks_exact(self.id_size).filter(|id| id.iter().all(|&b| b == 0)).count()
     }
@@ -124,13 +122,13 @@ pub struct PrimitiveElements<'a> {
 }
 
 impl<'a> PrimitiveElements<'a> {
-    /// What an element is.
+    /// The type of an element.
     #[inline]
     pub fn kind(&self) -> ValueKind {
         self.kind
     }
 
-    /// How many there are.
+    /// Their number.
     #[inline]
     pub fn len(&self) -> u32 {
         self.length
@@ -149,13 +147,13 @@ impl<'a> PrimitiveElements<'a> {
     }
 }
 
-/// What a class object holds: static fields, and what the VM hangs on it.
+/// The content of a class object: static fields, and its links.
 #[derive(Clone, Copy)]
 pub struct ClassFields<'a> {
     /// The class it stands for, where it is a type of the heap state.
     pub of: Option<TypeId>,
     /// Static fields in order: name and value.
     pub statics: &'a [(Arc<str>, FieldValue)],
-    /// What is no field in the source: superclass, class loader, signers, protection domain.
+    /// Links that are no fields in the source: superclass, class loader, signers, protection domain.
     pub links: &'a [(&'static str, FieldValue)],
 }

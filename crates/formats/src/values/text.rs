@@ -1,5 +1,5 @@
-//! Objects as people read them: the text of strings, the number in a box, the name of an enum constant, a class or a
-//! thread, the first elements of primitive arrays.
+//! Texts of objects for people: the text of strings, the number in a box, the name of an enum constant, a class or a thread, the first
+//! elements of primitive arrays.
 
 use super::{DetailLimits, FieldValue, HeapValues, ObjectContents, ObjectDetails, ValueKind};
 use memory_city_heap::error::Result;
@@ -7,7 +7,7 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{ObjectId, TypeId};
 use std::collections::{HashMap, HashSet};
 
-/// How much of an object is shown. What is left out is counted in the text.
+/// Limits of a text. It ends with the count of everything left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextLimits {
     /// Characters of a string.
@@ -33,7 +33,7 @@ enum Wording {
     Boxed,
     /// A string in the field `name` of a class of this name.
     Named(&'static str),
-    /// What it holds itself: arrays and classes. Others have no text.
+    /// Its own content: arrays and classes. Others have no text.
     Contents,
 }
 
@@ -166,7 +166,7 @@ struct Characters {
 }
 
 impl Characters {
-    /// `count` characters of an array that begins with `bytes`, of which at most `most` are shown.
+    /// Decodes `count` characters of an array that begins with `bytes`, and shows at most `most`.
     fn decode(kind: ValueKind, wide: bool, bytes: &[u8], count: usize, most: usize) -> Characters {
         let shown = count.min(most);
         let pairs = || bytes.as_chunks::<2>().0.iter().take(shown);
@@ -205,7 +205,7 @@ impl Characters {
         out
     }
 
-    /// As a literal: different texts never read the same.
+    /// The text as a literal: different texts never read the same.
     fn quoted(&self) -> String {
         let escaped = |c: char| std::iter::repeat_n('\\', usize::from(matches!(c, '\\' | '"'))).chain([c]);
         let text = Characters { text: self.text.chars().flat_map(escaped).collect(), more: self.more }.plain();

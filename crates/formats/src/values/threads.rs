@@ -11,7 +11,7 @@ pub struct ThreadStack {
     pub object: ObjectId,
     /// Methods, innermost first: `com.acme.Main.run() line 12`.
     pub frames: Arc<[Arc<str>]>,
-    /// What variables of its stack hold: number of the frame, where the source says, and object; one entry a variable.
+    /// The variables of its stack: number of the frame, if the source has it, and object; one entry a variable.
     pub locals: Vec<(Option<u32>, ObjectId)>,
 }
 

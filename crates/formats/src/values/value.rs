@@ -1,9 +1,9 @@
-//! One value: what a field or an element holds.
+//! One value of a field or an element.
 
 use memory_city_heap::{HeapState, ObjectId};
 use std::fmt;
 
-/// What a field or an element is declared to hold.
+/// The declared kind of a field or an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names are the language's
 pub enum ValueKind {
@@ -48,7 +48,7 @@ impl ValueKind {
         }
     }
 
-    /// As in source: `int`; `reference` for all references.
+    /// The name in source code: `int`; `reference` for all references.
     pub fn name(self) -> &'static str {
         match self {
             ValueKind::Reference => "reference",
@@ -64,7 +64,7 @@ impl ValueKind {
     }
 }
 
-/// What a field or an element holds.
+/// The value of a field or an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // the names are the language's
 pub enum FieldValue {
@@ -86,7 +86,7 @@ pub enum FieldValue {
 }
 
 impl FieldValue {
-    /// What a field must be declared as to hold it.
+    /// The kind of field that can hold it.
     pub fn kind(self) -> ValueKind {
         match self {
             FieldValue::Null | FieldValue::Object(_) | FieldValue::Dangling(_) => ValueKind::Reference,
@@ -167,7 +167,7 @@ fn first<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     bytes.first_chunk().copied()
 }
 
-/// As people read it. Objects are shown by number: whoever knows more shows more.
+/// The form for people. Objects are shown by number; callers that know more show more.
 impl fmt::Display for FieldValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

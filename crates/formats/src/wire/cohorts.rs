@@ -1,10 +1,11 @@
-//! What came and went between the moments of a trace, in a recording: written where a source has seen every object, and read again as
-//! the same changes. No object has a name here: they are counted by what they have in common.
+//! Changes of cohorts between the moments of a trace, as rows of a recording. They are written if a source has seen every object, and read
+//! back as the same changes. Objects are not named here, only counted by their common facts.
 
 use super::origins::Provenance;
 use super::save::Saver;
 use super::scan::{Scan, error_of};
 use super::types::Types;
+use crate::JVM;
 use crate::event::{ObjectInfo, Program};
 use crate::lives::InfoNumbers;
 use crate::recording::{ChangeLog, Recording};
@@ -72,7 +73,7 @@ pub(super) fn read(scan: &Scan, provenance: &Provenance, progress: &Progress) ->
     // Of the collection that is broken off there is the start alone.
     let next = scan.gcs.last_key_value().map_or(0, |(number, _)| number.saturating_add(1));
     let places: AHashMap<u64, u32> = scan.gcs.keys().copied().chain([next]).zip(0..).collect();
-    let mut program = Program { sites: Arc::clone(&provenance.sites), ..Program::default() };
+    let mut program = Program { profile: &JVM, sites: Arc::clone(&provenance.sites), ..Program::default() };
     let (mut infos, mut numbers) = (Vec::new(), InfoNumbers::default());
     let mut changes: Vec<(Moment, CohortChange)> = Vec::with_capacity(scan.cohorts.len());
     let (mut odd, mut sums) = (0, [0i64; 2]);

@@ -1,4 +1,4 @@
-//! Class histograms that are written as a recording: of whoever counts by class, and of trees that become one.
+//! Writer of class histograms as a recording, for external counters and for converted trees.
 
 use super::names::stack_in;
 use super::scan::error_of;
@@ -14,9 +14,9 @@ use std::path::Path;
 
 /// How recordings came to be that were made of something else.
 pub const CONVERTED: &str = "converted";
-/// The fact that says of what counts are that are not of all objects.
+/// The key of the fact that gives the basis of counts that do not cover all objects.
 pub const COUNTS_OF: &str = "counts.of";
-/// The setting at a histogram of groups of samples: of how many objects it is known what the groups go by.
+/// The setting at a histogram of groups of samples: the number of objects whose groups are known.
 pub(super) const COUNTS_SAMPLED: &str = "counts.sampled";
 /// Names, methods and frames that are written, each.
 const MOST_NAMES: usize = 1 << 24;
@@ -35,7 +35,7 @@ pub struct CountStream {
 pub struct StreamCount<'a> {
     /// The class, in source form.
     pub class: &'a str,
-    /// The call chain that allocated, innermost first; empty where that is not counted.
+    /// The call chain that allocated, innermost first; empty if sites are not counted.
     pub frames: &'a [&'a str],
     /// Objects.
     pub objects: u64,
@@ -99,8 +99,8 @@ impl CountStream {
         Ok(number)
     }
 
-    /// Writes what was counted at a time: each class and call chain once. `garbage` says that what no root reaches is counted too, `gc` is
-    /// the last collection before, where that is known.
+    /// Writes the counts of a time: each class and call chain once. `garbage` means that unreachable objects are counted too, `gc` is the
+    /// last collection before, if known.
     ///
     /// # Errors
     /// When the disk refuses.
@@ -138,7 +138,7 @@ impl CountStream {
         self.writer.write(&rows).map_err(error_of)
     }
 
-    /// Says of the histogram of a time that its groups go by what is known of so many sampled objects only, of so many in all.
+    /// Notes that the groups in the histogram of a time cover only `samples` sampled objects of `objects` in all.
     ///
     /// # Errors
     /// When the disk refuses.
@@ -156,7 +156,7 @@ impl CountStream {
     }
 }
 
-/// What the objects of a class are, as recordings number it.
+/// The sort of a class's objects, as a number of recordings.
 pub(super) fn class_kind(class: &str) -> u32 {
     const PRIMITIVE: [&str; 8] = ["boolean", "byte", "char", "short", "int", "long", "float", "double"];
     class.strip_suffix("[]").map_or(0, |element| 1 + u32::from(PRIMITIVE.contains(&element)))

@@ -1,6 +1,6 @@
-//! Recordings without walks: class histograms, which are exact, or else what samples estimate to be alive, as counts over time.
-//! There are no objects in them and no references, only trees can be made of them. What is counted together has its class in common,
-//! and as far as that is known its place, thread and birth, told as traces tell it ([`CohortFacts`]): it is grouped as they are.
+//! Recordings without walks, as counts over time: class histograms, which are exact, or else live objects estimated from samples. There are
+//! no objects and no references in them; they only give trees. Objects counted together share their class, and as far as known their place,
+//! thread and birth, in the form of traces ([`CohortFacts`]), so that they are grouped alike.
 
 use super::count_stream::{CONVERTED, COUNTS_SAMPLED};
 use super::estimates::{DeathCheck, Estimates};
@@ -21,16 +21,16 @@ use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::texts::several;
-use memory_city_heap::{CohortFacts, ObjectId};
+use memory_city_heap::{CohortFacts, ObjectId, Profile};
 use memory_city_wire::SettingRow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// What is counted of objects that nothing here tells apart.
+/// The count of objects that are alike here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CountedKind {
-    /// What they have in common, see [`CountedTimes::facts`].
+    /// Their common facts, see [`CountedTimes::facts`].
     pub key: CohortKey,
     /// How many they are.
     pub amount: Weighed,
@@ -41,13 +41,13 @@ pub struct CountedKind {
 pub struct CountedTime {
     /// Milliseconds since the Unix epoch.
     pub millis: u64,
-    /// What it is, for people.
+    /// The label, for people.
     pub label: String,
     /// The collection at whose end it was counted: of recordings that were made of trees which say so. Times are since the start of the
     /// program then, where all of them have one.
     pub gc: Option<GcPoint>,
-    /// Of how many objects it is known what the groups go by that were counted, and of how many there are: of recordings that were made of trees
-    /// whose groups go by what samples alone tell.
+    /// The number of objects whose groups are known, and the number of all objects. Set for recordings converted from trees that group by
+    /// facts of samples.
     pub sampled: Option<(u64, u64)>,
     /// How many collections had ended by then, where births are known.
     gcs: u32,
@@ -57,19 +57,19 @@ pub struct CountedTime {
 pub struct CountedTimes {
     /// In the order of time.
     pub times: Vec<CountedTime>,
-    /// They are estimates from samples, of which thread and birth are known too; otherwise histograms, which are exact.
+    /// True for estimates from samples, which also have thread and birth; false for histograms, which are exact.
     pub is_estimate: bool,
-    /// Whether it is known where objects were allocated, as far as anybody knew.
+    /// True if allocation sites are known, as far as they can be.
     pub tells_places: bool,
     /// Whether it is known how long arrays are.
     pub tells_lengths: bool,
-    /// What was counted by class, where that was: the same, or beside the estimates. Times are since the Unix epoch.
+    /// The class counts, if there are any: the same, or beside the estimates. Times are since the Unix epoch.
     pub histograms: Option<Arc<ClassCounts>>,
-    /// Which packages are the program's own, as a list that people write, where the recording tells.
+    /// The packages of the program itself, as a list as users type it, if the recording has one.
     pub own_packages: Option<String>,
-    /// What its collections are, one by one.
+    /// The noun for one of its collections.
     pub noun: GcNoun,
-    /// What a person must know.
+    /// Warnings about the recording.
     pub warnings: Vec<Warning>,
     /// Types, sites, threads and creation data. Its log is empty.
     kinds: Recording,
@@ -80,7 +80,7 @@ pub struct CountedTimes {
     counts: Counts,
     scan: Scan,
     provenance: Provenance,
-    /// The samples from birth to death, once somebody has asked for them.
+    /// The samples from birth to death, built on demand.
     lives: OnceLock<Option<SampledLives>>,
 }
 
@@ -90,10 +90,15 @@ enum Counts {
 }
 
 impl CountedTimes {
-    /// What objects that are counted together have in common at a time.
+    /// The common facts of objects counted together, at a time.
     pub fn facts(&self, time: usize, key: CohortKey) -> CohortFacts<'_> {
         let facts = self.kinds.facts(key, self.times.get(time).map_or(0, |time| time.gcs));
         CohortFacts { length: self.lengths.get(key.info as usize).copied().flatten(), ..facts }
+    }
+
+    /// What the runtime of the program calls things.
+    pub fn profile(&self) -> &'static Profile {
+        self.kinds.program.profile
     }
 
     /// The same for all that differs in nothing but the lengths of arrays. Constant time.
@@ -103,7 +108,7 @@ impl CountedTimes {
 
     /// Whether it is known of samples when they were born and died.
     pub fn has_lives(&self) -> bool {
-        !self.scan.samples.is_empty() && !self.scan.gcs.is_empty()
+        self.scan.sample_count() > 0 && !self.scan.gcs.is_empty()
     }
 
     /// The samples from birth to death, and the collections; `None` where nothing was sampled, or no collection is known. The first call
@@ -122,8 +127,8 @@ impl CountedTimes {
         Ok(lives.map(|lives| (Lives::sampled(lives, self.scan.gcs.len() as u32), gc_history(&self.scan))))
     }
 
-    /// What the samples say, and which of them were alive at some of the times: those that no collection was found to have freed by then.
-    /// `None` where the counts are no estimates. O(samples) for each time.
+    /// The estimates from samples, with the samples alive at some of the times: those that no collection was found to have freed by then.
+    /// `None` if the counts are no estimates. O(samples) for each time.
     ///
     /// # Errors
     /// When the work was cancelled.
@@ -150,7 +155,7 @@ impl CountedTimes {
         Ok(Some(all))
     }
 
-    /// Tells what was counted at each time in turn: each kind once, ascending. O(times × samples), or O(rows of all histograms).
+    /// Calls `tell` with the counts of each time in turn: each kind once, ascending. O(times × samples), or O(rows of all histograms).
     ///
     /// # Errors
     /// Those of `tell`.
@@ -170,10 +175,9 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     if !super::join::are_recordings(paths)? {
         return Ok(None);
     }
-    let mut inputs = Vec::new();
-    for file in super::join::recording_files(paths)? {
-        inputs.push(Input::open(&file, progress)?);
-    }
+    let files = super::join::recording_files(paths)?;
+    let left = super::leftovers::left_beside(files.iter().map(|file| &**file));
+    let inputs = files.iter().map(|file| Input::open(file, progress)).collect::<Result<_>>()?;
     let mut scan = Scan::read(inputs, progress)?;
     if !scan.walks.is_empty() {
         return Ok(None);
@@ -212,7 +216,7 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     }
     let message = match (is_estimate, &histograms) {
         (true, beside) => {
-            let samples = scan.samples.len();
+            let samples = scan.sample_count();
             let beside = beside.as_ref().map_or(String::new(), |counts| {
                 let times = several(counts.moments.len() as u64, "time", "times");
                 format!(". The objects of each class were counted {times} besides: `memory-city analyse counts`")
@@ -246,6 +250,7 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
         let message = format!("{left_out} class histograms are not shown: there are too many");
         scan.trouble.warnings.push(Warning { path: path.clone(), offset: None, message });
     }
+    scan.trouble.warnings.extend(provenance.lacks(&path));
     let said = Warning { path: path.clone(), offset: None, message };
     let trouble = std::mem::take(&mut scan.trouble).finish(&path, &scan.losses);
     let own_packages = scan.run.remove(PACKAGES);
@@ -257,7 +262,7 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
         histograms,
         own_packages,
         noun: gc_noun(&scan),
-        warnings: [vec![said], trouble].concat(),
+        warnings: [vec![said], left, trouble].concat(),
         unlike: unlike(&kinds, &lengths),
         lengths,
         kinds,
@@ -268,7 +273,7 @@ pub fn counted(paths: &[PathBuf], progress: &Progress) -> Result<Option<CountedT
     }))
 }
 
-/// Of each creation data the first that is the same but for the length; nothing where no length is known.
+/// For each creation data, the first that is equal except for the length; empty if no length is known.
 fn unlike(kinds: &Recording, lengths: &[Option<u32>]) -> Vec<u32> {
     let (mut first, mut numbers) = (Vec::new(), InfoNumbers::default());
     let mut of = Vec::with_capacity(lengths.len());
@@ -283,8 +288,8 @@ fn unlike(kinds: &Recording, lengths: &[Option<u32>]) -> Vec<u32> {
     of
 }
 
-/// The times of histograms, with the collections at whose ends they were: of those that somebody else has told. A recorder's histograms are
-/// at any time after the last collection.
+/// The times of histograms, with the collections they belong to. Histograms of other writers are at the ends of collections; those of a
+/// recorder are at any time after the last collection.
 fn times_of_histograms(scan: &Scan, moments: &[CountMoment]) -> Vec<CountedTime> {
     let is_converted = scan.run.get("recording.mode").is_some_and(|mode| mode == CONVERTED);
     let started = started_of(scan);
@@ -305,7 +310,7 @@ fn started_of(scan: &Scan) -> u64 {
     scan.run.get("recording.started").and_then(|v| v.trim().parse::<u64>().ok()).unwrap_or(0)
 }
 
-/// Of how many objects a setting says what the groups go by that were counted then: the time of the moment, and both numbers.
+/// The time of a setting for a histogram of samples' groups, and its numbers: objects whose groups are known, and all.
 fn sampled_of(row: &SettingRow, started: u64) -> Option<(u64, (u64, u64))> {
     let (samples, objects) = row.value.split_once(" of ").filter(|_| row.key == COUNTS_SAMPLED)?;
     let known = (samples.trim().parse().ok()?, objects.trim().parse().ok()?);
@@ -322,7 +327,7 @@ mod tests {
     /// The class, the place where one is counted, objects and bytes.
     type Told = (String, Vec<String>, u64, u64);
 
-    /// What was counted at each time.
+    /// The counts at each time.
     fn told(counted: &CountedTimes) -> Vec<Vec<Told>> {
         let mut all = Vec::new();
         let of_time = |time, kinds: &[CountedKind]| {
@@ -340,7 +345,7 @@ mod tests {
         all
     }
 
-    /// Of each place that allocated, where that is known; by class all of them are one.
+    /// Counts by allocation site, if known; by class they are merged.
     #[test]
     fn places_come_back() {
         let folder = tempfile::tempdir().expect("a folder");

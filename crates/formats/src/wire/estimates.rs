@@ -1,5 +1,5 @@
-//! What samples say is alive, at times when it was looked which of them are dead: right after collections, when there is little
-//! garbage. Each sample stands for as many objects as its weight says, of its class, place, thread and birth.
+//! Live objects estimated from samples, at times right after collections, when deaths are known and garbage is rare. Each sample stands for
+//! as many objects as its weight, of its class, place, thread and birth.
 
 use super::counted::CountedKind;
 use super::sample_kinds::SampleKinds;
@@ -9,12 +9,12 @@ use crate::lives::Weighed;
 use crate::replay::CohortKey;
 use memory_city_heap::SpaceKind;
 
-/// So many times are made of samples at most.
+/// Most times with estimates.
 const MOST_TIMES: usize = 60;
 
 /// Samples from birth to death.
 pub(super) struct Estimates {
-    /// By what they have in common.
+    /// The samples by their common facts.
     samples: Vec<WeighedSample>,
     /// When it was looked.
     looks: Vec<DeathCheck>,
@@ -84,7 +84,7 @@ impl Estimates {
         &self.looks
     }
 
-    /// What is alive at one of them, each kind once, ascending. O(samples).
+    /// The live objects at one of them, each kind once, ascending. O(samples).
     pub(super) fn at(&self, look: usize) -> Vec<CountedKind> {
         let Some(&DeathCheck { time, .. }) = self.looks.get(look) else { return Vec::new() };
         let mut found: Vec<CountedKind> = Vec::new();
@@ -99,7 +99,7 @@ impl Estimates {
     }
 }
 
-/// How many collections had ended by when, ascending: as far as the recording tells of them, or of what they freed.
+/// The number of collections that had ended by each time, ascending, as far as the recording has them or their freed objects.
 struct EndedCollections(Vec<(u64, u64)>);
 
 impl EndedCollections {

@@ -1,8 +1,9 @@
-//! The folder of a recording, which may go on: whoever follows it opens it again and again.
+//! The folder of a recording that may go on: a follower opens it again and again.
 
 use super::scan::error_of;
+use crate::opening;
 use crate::registry;
-use crate::series::{self, HeapSeries};
+use crate::series::HeapSeries;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
@@ -42,7 +43,7 @@ impl RecordingFolder {
     /// Its walks, as many as there are by now.
     ///
     /// # Errors
-    /// When the folder holds another recording, or none; as [`series::open`].
+    /// When the folder holds another recording, or none; as [`open`](crate::open).
     pub fn open(&self, progress: &Progress) -> Result<Box<dyn HeapSeries>> {
         let there = RecordingFolder::of(&self.folder).map_err(|error| Error::Unusable {
             what: format!("The recording is not here: {error}"),
@@ -55,6 +56,6 @@ impl RecordingFolder {
                 remedy: "Record into a folder of its own; `memory-city open FOLDER` shows what is there".into(),
             });
         }
-        series::open(std::slice::from_ref(&self.folder), progress)
+        opening::open(std::slice::from_ref(&self.folder), progress)
     }
 }

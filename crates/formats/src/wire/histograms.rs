@@ -1,10 +1,11 @@
-//! Class histograms one after the other, by class and, where that was counted, by place. What is kept of them are changes.
+//! Reader of class histograms, by class and, if counted, by site. It keeps only the changes.
 
 use super::count_stream::class_kind;
 use super::counted::CountedKind;
 use super::origins::Provenance;
 use super::sample_kinds::UNKNOWN_LOADER;
 use super::scan::Scan;
+use crate::JVM;
 use crate::counts::{ClassPlace, StreamCounts, joined_by, without_its_address};
 use crate::event::{ObjectInfo, Program};
 use crate::lives::Weighed;
@@ -16,7 +17,7 @@ use memory_city_heap::{Allocator, Amount, HeapType, SpaceKind, ThreadId, TypeKin
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// So many rows are shown in all: a few bytes may say that there are millions.
+/// Most rows that are expanded in all: a few bytes may announce millions.
 const MOST_ROWS: usize = 20_000_000;
 
 /// The histograms of a recording.
@@ -28,14 +29,14 @@ pub(super) struct Histograms {
 }
 
 impl Histograms {
-    /// Those of a recording that has `moments` of them, and what the objects of each kind have in common. O(changes log changes).
+    /// The histograms of a recording that has `moments` of them, and the common facts of each kind. O(changes log changes).
     pub(super) fn of(scan: &Scan, provenance: &Provenance, moments: usize) -> (Histograms, Recording) {
         let key = |stream, (class, stack): ClassPlace| {
             (without_its_address(scan.class_name(stream, class)), provenance.site(stream, stack))
         };
         let (_, courses, _) = joined_by(&scan.counts, key, |time| time);
         let loader: Arc<str> = Arc::from(UNKNOWN_LOADER);
-        let mut program = Program { sites: Arc::clone(&provenance.sites), ..Program::default() };
+        let mut program = Program { profile: &JVM, sites: Arc::clone(&provenance.sites), ..Program::default() };
         let (mut infos, mut number_of) = (Vec::new(), AHashMap::<Arc<str>, u32>::default());
         let mut changes: Vec<(u32, u32, Amount)> = Vec::new();
         for (number, ((class, site), course)) in (0u32..).zip(courses) {
@@ -89,7 +90,7 @@ impl Histograms {
         self.changes.iter().map(|change| change.1 as usize + 1).max().unwrap_or(0)
     }
 
-    /// Tells what each counted, in turn: each kind once, ascending. O(rows, and changes).
+    /// Calls `tell` with each histogram in turn: each kind once, ascending. O(rows, and changes).
     ///
     /// # Errors
     /// Those of `tell`.

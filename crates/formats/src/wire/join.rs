@@ -1,5 +1,5 @@
-//! The parts of a recording as one file, those of all its streams: chunk by chunk as they are, so nothing can be lost, whatever this
-//! version knows of it. Chunks of another stream than the first say which they are of.
+//! Joins the parts of a recording, of all its streams, into one file. Chunks are copied unchanged, so nothing is lost, even of unknown
+//! kinds. Chunks of another stream than the first carry its number.
 
 use super::parts::headed;
 use super::save::SavedRecording;
@@ -33,7 +33,7 @@ pub fn are_recordings(paths: &[PathBuf]) -> Result<bool> {
     Ok(any)
 }
 
-/// The files of recordings among these, and in these folders; also parts that are empty, for what reads them to say so.
+/// The files of recordings among these paths, and in these folders. Empty parts are included, so that the reader reports them.
 ///
 /// # Errors
 /// When one cannot be read.

@@ -1,4 +1,4 @@
-//! By what a walk names its objects, and the references between them.
+//! The keys that name the objects of a walk, and the references between them.
 
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -7,14 +7,14 @@ use memory_city_wire::{ObjectColumns, WalkReferenceRow};
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Which object a key names.
+/// Maps keys to objects.
 pub(super) struct WalkKeys {
     /// Where they are the order of the list: first key, how many, and how many objects are listed before; ascending.
     runs: Vec<(u64, u64, u32)>,
     /// Where they are ids: all of them, ascending, with their place in the list.
     ids: Vec<(u64, u32)>,
     by_id: bool,
-    /// By place in the list: the number of the object; empty where that is the place.
+    /// By place in the list: the number of the object; empty if that is the place.
     rank: Vec<u32>,
 }
 
@@ -118,7 +118,7 @@ pub(super) fn keys(
     Ok((keys, addresses))
 }
 
-/// What objects that have no address are known by.
+/// The ids of objects that have no address.
 pub(super) fn ids_of(lists: &[ObjectColumns], keys: &WalkKeys, by_id: bool, n: usize) -> ObjectIds {
     let mut ids = ObjectIds::default();
     if by_id {
@@ -134,7 +134,7 @@ pub(super) fn ids_of(lists: &[ObjectColumns], keys: &WalkKeys, by_id: bool, n: u
     ids
 }
 
-/// The references of all objects: those of the list, then what was found apart, in its order.
+/// The references of all objects: those of the list, then separate ones, in their order.
 pub(super) fn references(
     path: &Path,
     lists: &[ObjectColumns],

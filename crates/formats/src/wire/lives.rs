@@ -37,7 +37,7 @@ pub(super) fn gc_history(scan: &Scan) -> GcHistory {
     GcHistory { began, epoch: vm.unwrap_or(started), collections: scan.gcs.values().map(record).collect() }
 }
 
-/// What the collections are, one by one.
+/// The noun for one of the collections.
 pub(super) fn gc_noun(scan: &Scan) -> GcNoun {
     GcNoun::of_each(scan.gcs.values().map(|(_, row)| row.scope == GcScope::Pause))
 }
@@ -47,7 +47,7 @@ pub(super) fn gc_noun(scan: &Scan) -> GcNoun {
 /// # Errors
 /// When the work was cancelled.
 pub(super) fn sampled_lives(scan: &Scan, provenance: &Provenance, progress: &Progress) -> Result<Option<SampledLives>> {
-    if scan.samples.is_empty() {
+    if scan.sample_count() == 0 {
         return Ok(None);
     }
     // Collections are numbered from 0, but of some nothing may be known.
@@ -79,6 +79,21 @@ pub(super) fn sampled_lives(scan: &Scan, provenance: &Provenance, progress: &Pro
             death: freed_by.get(&id).copied(),
             size: sample.size,
             weight: sample.weight as f64 / 65_536.0,
+            count: 1,
+        });
+    }
+    for (ended, info) in &kinds.ended {
+        let Some(&death) = ended.gc.and_then(|gc| places.get(&gc)) else {
+            lives.undated += ended.count;
+            continue;
+        };
+        lives.samples.push(SampledLife {
+            info: *info,
+            birth: place(ended.origin.gcs.into()),
+            death: Some(death),
+            size: ended.origin.size,
+            weight: ended.origin.weight as f64 / 65_536.0,
+            count: ended.count,
         });
     }
     // In an order that does not follow from the numbers of samples.

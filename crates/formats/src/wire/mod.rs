@@ -1,18 +1,19 @@
-//! Recordings in our own format (`docs/trace-format.md`): walks over the heap as heap states, with what samples say of the
-//! origin of objects.
+//! Recordings in our own format (`docs/trace-format.md`): walks over the heap become heap states, and samples give the origin of objects.
 //!
-//! A recording is read once, chunk by chunk ([`scan`]): names, collections, samples, and where the walks are. The objects of
-//! a walk are read when its state is asked for ([`state`]). What was not sampled has no identity and no site; nothing is
-//! guessed. [`save`] writes any series as a recording.
+//! A recording is read once, chunk by chunk ([`scan`]): names, collections, samples, and the places of walks. The objects of a walk are
+//! read when its state is wanted ([`state`]). Unsampled objects have no identity and no site; nothing is guessed. [`save`] writes any
+//! series as a recording.
 
 mod cohorts;
 mod count_stream;
 mod counted;
+mod ended;
 mod estimates;
 mod folder;
 mod histograms;
 mod join;
 mod keys;
+mod leftovers;
 mod lives;
 mod names;
 mod origins;
@@ -63,14 +64,23 @@ impl Format for WireFormat {
         memory_city_wire::is_wire(start)
     }
 
+    /// Recorders name parts by numbers alone, `00-000000.mcity`.
+    fn may_be_converted(&self, file: &Path) -> bool {
+        let name = file.file_stem().unwrap_or_default().as_encoded_bytes();
+        !name.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-')
+    }
+
     fn open(
         &self,
         found: FoundFiles<'_>,
         progress: &Progress,
         _: &mut dyn FnMut(Box<dyn HeapSeries>),
     ) -> Result<Box<dyn HeapSeries>> {
+        let left = leftovers::left_beside(found.files.iter().map(|file| &*file.path));
         let inputs = found.files.iter().map(|file| Input::open(&file.path, progress)).collect::<Result<_>>()?;
-        Ok(Box::new(series::WalkSeries::open(inputs, found.skipped, progress)?))
+        let told = [left.clone(), found.skipped].concat();
+        let series = series::WalkSeries::open(inputs, told, progress).map_err(|e| leftovers::with_remedy(e, &left))?;
+        Ok(Box::new(series))
     }
 }
 

@@ -1,11 +1,12 @@
-//! The tables of a stream: what its chunks name by numbers. What was lost with a damaged chunk has a name that says so.
+//! The tables of a stream: definitions of the numbers in its chunks. A definition lost with a damaged chunk gets a name for that.
 
 use ahash::AHashMap;
+use memory_city_heap::printable::{MOST_CELL, shortened};
 use memory_city_wire::{ClassRow, FrameRow, LoaderRow, MethodRow, OriginRow, StringRow, ThreadRow, TraceTables};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The tables of one stream. Numbers in files are anybody's: nothing is as long as the largest.
+/// The tables of one stream. Numbers in files are untrusted: no table is as long as the largest number.
 #[derive(Default)]
 pub(super) struct StreamTables {
     pub(super) strings: AHashMap<u32, Arc<str>>,
@@ -15,8 +16,15 @@ pub(super) struct StreamTables {
     pub(super) frames: AHashMap<u32, FrameRow>,
     pub(super) threads: AHashMap<u32, ThreadRow>,
     pub(super) origins: AHashMap<u32, OriginRow>,
-    /// By the classes that hold and are held: names of fields; `None` is one without a name.
+    /// Names of fields by the classes that hold and are held; `None` is one without a name.
     pub(super) fields: BTreeMap<(u32, u32), BTreeSet<Option<u32>>>,
+}
+
+/// The texts of frames, each made once, and their bytes: frames of a few bytes share names, texts do not.
+#[derive(Default)]
+pub(super) struct FrameTexts {
+    made: AHashMap<u32, Arc<str>>,
+    pub(super) bytes: u64,
 }
 
 /// Longer stacks are cut: a chain of frames that comes back to itself would have no end.
@@ -32,7 +40,7 @@ impl StreamTables {
         self.strings.get(&id).map_or_else(|| Arc::from(format!("(lost name {id})")), Arc::clone)
     }
 
-    /// Whether it says of any class who loaded it. Otherwise nobody knows: that none is named does not mean the VM itself.
+    /// True if any class has a loader. Otherwise loaders are unknown, and a missing one does not mean the VM itself.
     pub(super) fn tells_loaders(&self) -> bool {
         self.classes.values().any(|row| row.loader.is_some() || row.loader_name.is_some())
     }
@@ -52,11 +60,11 @@ impl StreamTables {
         self.place_text(method, frame.index, line, frame.native)
     }
 
-    /// A place in a method, in the same form.
+    /// A place in a method, in the same form. Of each name at most [`MOST_CELL`] characters.
     pub(super) fn place_text(&self, method: &MethodRow, index: Option<u32>, line: Option<u32>, native: bool) -> String {
         let (class, name) = (self.string(method.class), self.string(method.name));
         if class.is_empty() {
-            return name.to_string();
+            return shortened(&name, MOST_CELL).into_owned();
         }
         let parameters = method.parameters.map_or_else(|| Arc::from("()"), |p| self.string(p));
         let place = match (line, index) {
@@ -65,11 +73,18 @@ impl StreamTables {
             (None, None) if native => " native".to_owned(),
             (None, None) => String::new(),
         };
+        let [class, name, parameters] = [&class, &name, &parameters].map(|text| shortened(text, MOST_CELL));
         format!("{class}.{name}{parameters}{place}")
     }
 
+    /// Bytes of the names of all classes, each counted as often as a class has it.
+    pub(super) fn class_name_bytes(&self) -> u64 {
+        let length = |row: &ClassRow| self.strings.get(&row.name).map_or(0, |name| name.len() as u64);
+        self.classes.values().map(length).sum()
+    }
+
     /// The frames of a stack, innermost first. Each text is made once, in `texts`.
-    pub(super) fn stack(&self, innermost: u32, texts: &mut AHashMap<u32, Arc<str>>) -> Vec<Arc<str>> {
+    pub(super) fn stack(&self, innermost: u32, texts: &mut FrameTexts) -> Vec<Arc<str>> {
         let mut frames = Vec::new();
         let mut next = Some(innermost);
         while let Some(id) = next {
@@ -77,7 +92,11 @@ impl StreamTables {
                 frames.push(Arc::from(format!("(lost frame {id})")));
                 break;
             };
-            let text = texts.entry(id).or_insert_with(|| Arc::from(self.frame_text(row)));
+            let text = texts.made.entry(id).or_insert_with(|| {
+                let text: Arc<str> = Arc::from(self.frame_text(row));
+                texts.bytes += text.len() as u64;
+                text
+            });
             frames.push(Arc::clone(text));
             if row.cut || frames.len() >= DEEPEST {
                 frames.push(Arc::from("(further callers were not recorded)"));

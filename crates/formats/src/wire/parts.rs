@@ -1,4 +1,4 @@
-//! The files of one recording: their headers, and that they belong together. Reads nothing behind the headers.
+//! The files of one recording: reads their headers and checks that they belong together. Reads nothing behind the headers.
 
 use super::scan::error_of;
 use memory_city_heap::error::{Error, Result};
@@ -6,8 +6,8 @@ use memory_city_heap::input::Input;
 use memory_city_wire::{PartHeader, WireError};
 use std::path::PathBuf;
 
-/// Files with their headers, by stream and part; and those whose header is not whole, as of a part that was begun on a full disk: the
-/// others are as good without them.
+/// Files with their headers, by stream and part, and the files with an incomplete header, as of a part that was begun on a full disk. The
+/// others are usable without them.
 pub(super) type HeadedFiles = (Vec<(PartHeader, Input)>, Vec<(PathBuf, WireError)>);
 
 /// Reads the headers of the files of one recording, in any order.

@@ -1,26 +1,15 @@
-//! What a walk says of roots, and of references that it infers, in the words of heap states.
+//! Conversion of a walk's roots, and of its inferred references, to those of heap states.
 
 use super::names::StreamTables;
 use super::types::Types;
+use memory_city_heap::printable::{MOST_CELL, shortened};
 use memory_city_heap::{ObjectId, Root, RootKind};
 use memory_city_wire::WalkRootRow;
 
-/// A root; its detail is put together where the recorder gave its parts.
+/// A root; its detail is put together where the recorder gave its parts, and has at most [`MOST_CELL`] characters.
 pub(super) fn root_of(tables: &StreamTables, types: &Types, row: &WalkRootRow, object: ObjectId) -> Root {
     use RootKind as K;
-    let kinds = [
-        K::ClassLoader,
-        K::StaticField,
-        K::Thread,
-        K::LocalVariable,
-        K::CodeBlob,
-        K::Jni,
-        K::Jvmti,
-        K::Monitor,
-        K::Management,
-        K::Other,
-    ];
-    let kind = kinds.into_iter().find(|kind| *kind as u32 == row.kind).unwrap_or(K::Other);
+    let kind = K::of_number(row.kind).unwrap_or(K::Other);
     let class = row.class.and_then(|class| types.number.get(&class)).map(|t| types.types[*t as usize].name.as_str());
     let method = row.method.and_then(|method| tables.methods.get(&method));
     let place = method.map(|method| tables.place_text(method, None, row.line, false));
@@ -35,16 +24,17 @@ pub(super) fn root_of(tables: &StreamTables, types: &Types, row: &WalkRootRow, o
         (.., None, Some(place)) => place,
         _ => String::new(),
     };
-    Root { object, kind, detail }
+    Root { object, kind, detail: shortened(&detail, MOST_CELL).into_owned() }
 }
 
 /// The fields of class objects that readers of dumps infer, by the words they use.
-const HIDDEN_FIELDS: [&str; 11] = [
+const HIDDEN_FIELDS: [&str; 12] = [
     "annotationData",
     "annotationType",
     "array class",
     "cachedConstructor",
     "classValueMap",
+    "classes",
     "enumConstantDirectory",
     "enumConstants",
     "genericInfo",

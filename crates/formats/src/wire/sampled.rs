@@ -1,5 +1,6 @@
 //! The samples of a recording as estimates.
 
+use super::ended::AlikeSamples;
 use super::origins::Provenance;
 use super::scan::{SampleOrigin, Scan};
 use crate::sampled::{SampledAllocations, SampledAmount, SampledGroup, SampledObject};
@@ -7,21 +8,18 @@ use ahash::AHashMap;
 use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_wire::{ChunkKind, LossReason, WEIGHT_ONE};
+use memory_city_wire::{ChunkKind, FOLLOWED_ONE_IN, LossReason, WEIGHT_ONE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The setting that says that one in so many samples is followed.
-pub(super) const FOLLOWED: &str = "sampling.followed-one-in";
 
 /// The fact `recording.mode` of a run whose samples are all there was.
 pub(super) const EVERY_ALLOCATION: &str = "every-allocation";
 
-/// What the samples say, with those that `alive` names of the points in time of these places in `moments`, nanoseconds since the recording
-/// began; `None` where there are no samples.
+/// The estimates from the samples. `alive` selects points in time by their places in `moments`, nanoseconds since the recording began: the
+/// samples alive at these are included. `None` without samples.
 ///
-/// O(samples), and what `alive` takes: of walks the samples that some root reaches. Weak references to what has died in an old
-/// generation live until that is collected, so being followed is not being alive.
+/// O(samples), plus the cost of `alive`: for walks the samples that some root reaches. Weak references to dead objects in an old generation
+/// live until that is collected, so a followed sample may be dead.
 ///
 /// # Errors
 /// When a file has changed since, or the work was cancelled.
@@ -32,7 +30,7 @@ pub(super) fn sampled(
     alive: &dyn Fn(usize) -> Result<Vec<(u64, ObjectId)>>,
     progress: &Progress,
 ) -> Result<Option<SampledAllocations>> {
-    if scan.samples.is_empty() && scan.old_samples.is_empty() {
+    if scan.sample_count() == 0 && scan.old_samples.is_empty() {
         return Ok(None);
     }
     progress.begin("Adding up the samples", scan.samples.len() as u64);
@@ -45,6 +43,11 @@ pub(super) fn sampled(
         let key = (scan.class_name(sample.stream, sample.class), provenance.site(sample.stream, sample.stack));
         numbers.entry(key.clone()).or_default().1.add(SampledAmount::of_sample(sample.size, weight_of(sample)));
         keys.insert(id, key);
+    }
+    for AlikeSamples { origin, count, .. } in scan.ended.sorted() {
+        let key = (scan.class_name(origin.stream, origin.class), provenance.site(origin.stream, origin.stack));
+        let one = SampledAmount::of_sample(origin.size, weight_of(&origin));
+        numbers.entry(key).or_default().1.add(one.times(count));
     }
     for (stream, row) in &scan.old_samples {
         let key = (scan.class_name(*stream, row.class), provenance.site(*stream, row.stack));
@@ -124,7 +127,7 @@ impl FollowedShare {
         let mut all: Vec<(u64, f64)> = scan
             .settings
             .iter()
-            .filter(|row| row.key == FOLLOWED)
+            .filter(|row| row.key == FOLLOWED_ONE_IN)
             .filter_map(|row| Some((row.time, f64::from(row.value.trim().parse::<u32>().ok()?).max(1.0))))
             .collect();
         all.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));

@@ -1,4 +1,4 @@
-//! Any series as a recording: each of its points becomes a walk. What a recording cannot hold is named.
+//! Writer of any series as a recording: each of its points becomes a walk. Facts that a recording cannot hold are listed.
 
 use super::cohorts;
 use super::count_stream::CONVERTED;
@@ -13,7 +13,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::texts::several;
 use memory_city_heap::unfinished::{FileReaders, Unfinished};
-use memory_city_heap::{HeapState, ObjectId, Strength, TypeKind};
+use memory_city_heap::{HeapState, ObjectId, RootKind, Strength, TypeKind};
 use memory_city_wire::{
     ClassRow, CollectionKind, GcRow, LoaderRow, ObjectNaming, OriginRow, ReferentStrength, RunRow, ThreadRow,
     TraceOptions, TraceTables, TraceWriter, WalkIdentityRow, WalkInferredRow, WalkMirrorRow, WalkReferentRow,
@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What was written.
+/// The result of a save.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SavedRecording {
     /// Walks.
@@ -35,7 +35,7 @@ pub struct SavedRecording {
     pub references: u64,
     /// Bytes of the file.
     pub bytes: u64,
-    /// What the source knows and the file does not hold, for people.
+    /// Facts of the source that the file lacks, for people.
     pub left_out: Vec<String>,
 }
 
@@ -98,7 +98,7 @@ pub fn save(series: &dyn HeapSeries, points: &[usize], output: &Path, progress: 
     Ok(saved)
 }
 
-/// What a recording does not hold of a series.
+/// Facts of a series that a recording does not hold.
 fn left_out(series: &dyn HeapSeries, points: &[usize]) -> Vec<String> {
     let mut all = Vec::new();
     let others = series.points().len() - points.len();
@@ -118,7 +118,7 @@ fn left_out(series: &dyn HeapSeries, points: &[usize]) -> Vec<String> {
     all
 }
 
-/// What tells a class from others: name, loader by name, and the how-manieth of those in its heap state.
+/// The identity of a class: name, name of the loader, and its index among the equal ones in its heap state.
 type ClassKey = (String, Arc<str>, u32);
 
 pub(super) struct Saver {
@@ -131,7 +131,7 @@ pub(super) struct Saver {
     saved: SavedRecording,
 }
 
-/// An origin by what it is written as.
+/// The written form of an origin.
 type OriginKey = (Option<u32>, Option<u32>, u32, Option<u32>, u32);
 
 impl Saver {
@@ -319,7 +319,15 @@ impl Saver {
         let classes = self.classes(heap);
         let origins = self.origins(heap, progress)?;
         let keys = ObjectKeys::of(heap);
-        let details: Vec<Option<u32>> = heap.roots().iter().map(|root| self.tables.string(&root.detail)).collect();
+        let details: Vec<Option<u32>> = heap
+            .roots()
+            .iter()
+            .map(|root| match root.kind {
+                // The file has numbers of kinds, not their words.
+                RootKind::Own { .. } => self.tables.string(&root.text()),
+                _ => self.tables.string(&root.detail),
+            })
+            .collect();
         for ((from, to), names) in seen.fields.unwrap_or(heap.reference_fields()).all() {
             let [from, to] = [from, to].map(|of| classes[of.0 as usize]);
             self.tables.fields(from, to, names.iter().map(|name| &**name));
@@ -373,7 +381,7 @@ impl Saver {
         let roots = heap.roots().iter().zip(&details).map(|(root, &detail)| WalkRootRow {
             walk: number,
             object: key(root.object),
-            kind: root.kind as u32,
+            kind: root.kind.number().into(),
             detail,
             ..WalkRootRow::default()
         });
@@ -406,7 +414,7 @@ impl Saver {
     }
 }
 
-/// What became of a walk.
+/// The outcome of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SavedWalk {
     /// It is in the trace.

@@ -1,4 +1,4 @@
-//! The objects of a walk as they are written: how they are named, and what they refer to.
+//! Writer of the objects of a walk: their keys and references.
 
 use memory_city_heap::error::Error;
 use memory_city_heap::progress::Progress;
@@ -39,7 +39,7 @@ impl ObjectKeys {
     }
 }
 
-/// Writes all objects with what they refer to.
+/// Writes all objects with their references.
 pub(super) fn write_objects(
     walk: &mut WalkWriter<'_>,
     heap: &HeapState,
@@ -48,7 +48,6 @@ pub(super) fn write_objects(
     origins: &FxHashMap<u32, Option<u32>>,
     progress: &Progress,
 ) -> std::result::Result<(), Stopped> {
-    let odd: FxHashMap<ObjectId, u64> = heap.odd_sizes().collect();
     let mut hidden = heap.inferred_references();
     let mut targets = Vec::new();
     for o in heap.objects() {
@@ -68,7 +67,7 @@ pub(super) fn write_objects(
             address: if keys.has_addresses { heap.address(o).unwrap_or(0) / u64::from(keys.unit) } else { 0 },
             class: classes[heap.type_of(o).0 as usize],
             length: heap.array_length(o),
-            size: odd.get(&o).copied(),
+            size: heap.odd_size(o),
             origin: origins.get(&heap.origin_class(o)).copied().flatten(),
         };
         walk.object(&object, &targets).map_err(Stopped::Wire)?;

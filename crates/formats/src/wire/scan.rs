@@ -1,6 +1,7 @@
-//! The first reading of a recording: everything but the objects of walks, of which it notes where they are.
+//! The first reading of a recording: everything but the objects of walks, whose places it notes.
 
 use super::count_stream::{CONVERTED, COUNTS_OF};
+use super::ended::EndedSamples;
 use super::names::StreamTables;
 use super::parts::headed;
 use super::warnings::Trouble;
@@ -28,17 +29,20 @@ pub(super) struct Scan {
     pub(super) run: BTreeMap<String, String>,
     /// Collections by number, with the stream that saw them: their causes are strings of that one.
     pub(super) gcs: BTreeMap<u64, (u16, GcRow)>,
+    /// Samples by number, but for those in `ended`.
     pub(super) samples: AHashMap<u64, SampleOrigin>,
+    /// Samples with a death that no walk names, added up.
+    pub(super) ended: EndedSamples,
     /// In the order of time.
     pub(super) walks: Vec<WalkPlace>,
     /// Class histograms, by stream.
     pub(super) counts: BTreeMap<u16, StreamCounts>,
-    /// Samples whose objects are dead, or that were let go of.
+    /// Of `samples` those whose objects are dead, or that were dropped.
     pub(super) deaths: AHashMap<u64, SampleDeath>,
     pub(super) losses: Vec<LossRow>,
     /// Sums of samples of parts that have gone, by stream.
     pub(super) old_samples: Vec<(u16, OldSamplesRow)>,
-    /// What came and went between moments, by stream.
+    /// Changes of cohorts between moments, by stream.
     pub(super) cohorts: Vec<(u16, CohortRow)>,
     /// Settings that changed on the way.
     pub(super) settings: Vec<SettingRow>,
@@ -49,8 +53,8 @@ pub(super) struct Scan {
     budget: u64,
 }
 
-/// What a sample says of the origin of its object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The origin of a sample's object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct SampleOrigin {
     pub(super) stream: u16,
     pub(super) time: u64,
@@ -61,11 +65,11 @@ pub(super) struct SampleOrigin {
     pub(super) size: u64,
     /// In units of 1/65,536.
     pub(super) weight: u64,
-    /// Elements of an array, where they are told.
+    /// Elements of an array, if recorded.
     pub(super) length: Option<u32>,
 }
 
-/// When a sample was found dead or let go of, and the collection that freed its object, by its number, where it is known.
+/// The time at which a sample was found dead or dropped, and the number of the collection that freed its object, if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SampleDeath {
     pub(super) time: u64,
@@ -78,12 +82,12 @@ pub(super) struct WalkPlace {
     pub(super) start: WalkStartRow,
     /// Kind, file and offset of its chunks, in their order.
     pub(super) chunks: Vec<(ChunkKind, usize, u64)>,
-    /// Which file it begins in.
+    /// The file it begins in.
     pub(super) file: usize,
     pub(super) end: Option<WalkEndRow>,
 }
 
-/// What is known of a stream while it is read.
+/// The state of a stream while it is read.
 #[derive(Default)]
 struct StreamProgress {
     /// The last file that has something of it.
@@ -128,6 +132,7 @@ impl Scan {
             run: BTreeMap::new(),
             gcs: BTreeMap::new(),
             samples: AHashMap::default(),
+            ended: EndedSamples::default(),
             walks: Vec::new(),
             counts: BTreeMap::new(),
             deaths: AHashMap::default(),
@@ -140,6 +145,7 @@ impl Scan {
             budget: memory_budget(),
         };
         unread.iter().for_each(|(path, error)| scan.trouble.file(path, error));
+        scan.ended = EndedSamples::within(&files, scan.budget, progress)?;
         let mut streams: BTreeMap<u16, StreamProgress> = BTreeMap::new();
         let last_of: BTreeMap<u16, u32> = files.iter().map(|(header, _)| (header.stream, header.part)).collect();
         for (number, (header, input)) in files.iter().enumerate() {
@@ -163,6 +169,11 @@ impl Scan {
         if let Some((_, input)) = files.first() {
             scan.trouble.settings(&input.path, &scan.settings);
             scan.trouble.unlinked(&input.path, scan.walks.iter().filter_map(|walk| walk.end.as_ref()));
+        }
+        // Walks copy them.
+        scan.memory += scan.streams.values().map(StreamTables::class_name_bytes).sum::<u64>();
+        if let Some((_, input)) = files.first().filter(|_| scan.memory + scan.memory_of_samples() > scan.budget) {
+            return Err(too_large(&input.path, scan.budget));
         }
         scan.files = files.into_iter().map(|(_, input)| input).collect();
         scan.walks.sort_by_key(|walk| (walk.start.time, walk.stream, walk.start.walk));
@@ -198,7 +209,7 @@ impl Scan {
                         self.trouble.chunk(path, &error);
                     }
                     // A few bytes may say that there are millions of names.
-                    if self.memory > self.budget {
+                    if self.memory + self.memory_of_samples() > self.budget {
                         return Err(too_large(path, self.budget));
                     }
                 }
@@ -209,7 +220,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Takes what a chunk says.
+    /// Reads a chunk.
     fn take(&mut self, file: usize, stream: &mut StreamProgress, chunk: &Chunk<'_>) -> WireResult<()> {
         fn rows<R: TraceRow>(
             chunk: &Chunk<'_>,
@@ -218,6 +229,12 @@ impl Scan {
             let decoded = chunk.rows::<R>()?;
             trouble.unknown_columns += u64::from(decoded.unknown_columns);
             **memory += decoded.rows.len() as u64 * (size_of::<R>() as u64 + 16) + u64::from(chunk.plain_length());
+            Ok(decoded.rows)
+        }
+        /// Rows that are not kept as they are.
+        fn unkept<R: TraceRow>(chunk: &Chunk<'_>, trouble: &mut Trouble) -> WireResult<Vec<R>> {
+            let decoded = chunk.rows::<R>()?;
+            trouble.unknown_columns += u64::from(decoded.unknown_columns);
             Ok(decoded.rows)
         }
         let trouble = &mut (&mut self.trouble, &mut self.memory);
@@ -260,11 +277,21 @@ impl Scan {
                     let SampleRow { id, time, thread, class, size, length, weight, stack, gcs, .. } = r;
                     (id, SampleOrigin { stream, class, size, weight, time, thread, stack, gcs, length })
                 };
-                self.samples.extend(rows::<SampleRow>(chunk, trouble)?.into_iter().map(origin));
+                for (id, sample) in unkept::<SampleRow>(chunk, trouble.0)?.into_iter().map(origin) {
+                    match self.deaths.get(&id) {
+                        Some(&death) if self.ended.take(id, sample, death) => _ = self.deaths.remove(&id),
+                        _ => _ = self.samples.insert(id, sample),
+                    }
+                }
             }
             ChunkKind::DEATHS => {
                 let death = |row: DeathRow| (row.sample, SampleDeath { time: row.time, gc: row.gc });
-                self.deaths.extend(rows::<DeathRow>(chunk, trouble)?.into_iter().map(death));
+                for (id, death) in unkept::<DeathRow>(chunk, trouble.0)?.into_iter().map(death) {
+                    match self.samples.get(&id) {
+                        Some(&sample) if self.ended.take(id, sample, death) => _ = self.samples.remove(&id),
+                        _ => _ = self.deaths.insert(id, death),
+                    }
+                }
             }
             ChunkKind::OLD_SAMPLES => {
                 let rows = rows::<OldSamplesRow>(chunk, trouble)?;
@@ -314,6 +341,17 @@ impl Scan {
         Ok(())
     }
 
+    fn memory_of_samples(&self) -> u64 {
+        let samples = self.samples.capacity() * size_of::<(u64, SampleOrigin)>();
+        let deaths = self.deaths.capacity() * size_of::<(u64, SampleDeath)>();
+        (samples + deaths + self.ended.memory()) as u64
+    }
+
+    /// How many samples there are, but for those of parts that have gone.
+    pub(super) fn sample_count(&self) -> u64 {
+        self.samples.len() as u64 + self.ended.samples()
+    }
+
     /// The name of a class.
     pub(super) fn class_name(&self, stream: u16, class: u32) -> Arc<str> {
         let name = || {
@@ -323,19 +361,19 @@ impl Scan {
         name().unwrap_or_else(|| Arc::from("(unknown class)"))
     }
 
-    /// How many class histograms there are.
+    /// The number of class histograms.
     pub(super) fn histograms(&self) -> usize {
         self.counts.values().map(StreamCounts::len).sum()
     }
 
-    /// What they counted; `None` where there are none. `millis` are those of a time of the recording in nanoseconds.
+    /// The class counts; `None` without histograms. `millis` converts a time of the recording in nanoseconds to milliseconds.
     pub(super) fn class_counts(&self, millis: impl Fn(u64) -> u64) -> Option<ClassCounts> {
         let named = |stream, class| self.class_name(stream, class);
         let basis = self.count_basis();
         (self.histograms() > 0).then(|| ClassCounts { basis, ..joined(&self.counts, named, millis).0 })
     }
 
-    /// Of what they are.
+    /// The basis of the counts.
     pub(super) fn count_basis(&self) -> CountBasis {
         let is_converted = self.run.get("recording.mode").is_some_and(|mode| mode == CONVERTED);
         CountBasis::of(self.run.get(COUNTS_OF).map(|word| word.trim()), is_converted)

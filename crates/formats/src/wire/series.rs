@@ -7,18 +7,19 @@ use super::origins::Provenance;
 use super::sampled::{EVERY_ALLOCATION, sampled};
 use super::scan::{Scan, WalkPlace};
 use super::state::{SampleLinks, heap_state};
+use crate::JVM;
 use crate::budget::memory_budget;
 use crate::counts::ClassCounts;
 use crate::event::GcKind;
-use crate::kept::KeptStates;
 use crate::lives::{GcHistory, GcNoun, Lives, SampledLives};
 use crate::recording::Recording;
 use crate::sampled::SampledAllocations;
 use crate::series::{GcPoint, HeapSeries, PointNumber, SnapshotInfo};
-use memory_city_heap::HeapState;
+use crate::state_cache::StateCache;
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
+use memory_city_heap::{HeapState, Profile};
 use memory_city_wire::{ChunkKind, CollectionKind, GcRow, GcScope, WalkStartRow};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -28,14 +29,14 @@ pub(super) struct WalkSeries {
     provenance: Provenance,
     /// Births and deaths of samples, where any were taken.
     lives: Option<SampledLives>,
-    /// What came and went, where every object was seen.
+    /// Changes of cohorts, if every object was seen.
     cohorts: Option<Recording>,
     points: Vec<SnapshotInfo>,
-    /// What its collections are.
+    /// The noun for its collections.
     noun: GcNoun,
     warnings: Mutex<Vec<Warning>>,
     counts: OnceLock<Option<Arc<ClassCounts>>>,
-    kept: Mutex<KeptStates>,
+    kept: Mutex<StateCache>,
 }
 
 impl WalkSeries {
@@ -66,7 +67,7 @@ impl WalkSeries {
                 what: format!(
                     "{} holds {} samples, {} class histograms and {} {}, but no walk over the heap to show",
                     path.display(),
-                    scan.samples.len(),
+                    scan.sample_count(),
                     scan.histograms(),
                     scan.gcs.len(),
                     gc_noun(&scan).many()
@@ -75,10 +76,7 @@ impl WalkSeries {
             });
         }
         let provenance = Provenance::of(&scan, progress)?;
-        if provenance.left_out > 0 {
-            let message = format!("{} allocation sites are not told apart: there are too many", provenance.left_out);
-            skipped.push(Warning { path: path.clone(), offset: None, message });
-        }
+        skipped.extend(provenance.lacks(&path));
         let trouble = std::mem::take(&mut scan.trouble).finish(&path, &scan.losses);
         let lives = sampled_lives(&scan, &provenance, progress)?;
         let (cohorts, odd) = cohorts::read(&scan, &provenance, progress)?;
@@ -101,7 +99,7 @@ fn warning_of(path: &std::path::Path, walk: &WalkPlace, what: &str) -> Warning {
     Warning { path: path.to_owned(), offset: None, message }
 }
 
-/// The mode of a recording that was made by somebody outside of the program, who hears of no collection.
+/// The mode of a recording made from outside of the program, which sees no collections.
 const COUNTED: &str = "histograms";
 
 /// The fact that says which packages are the program's own.
@@ -201,6 +199,10 @@ impl WalkSeries {
 }
 
 impl HeapSeries for WalkSeries {
+    fn profile(&self) -> &'static Profile {
+        &JVM
+    }
+
     fn points(&self) -> &[SnapshotInfo] {
         &self.points
     }
@@ -273,7 +275,7 @@ impl HeapSeries for WalkSeries {
     }
 
     fn has_samples(&self) -> bool {
-        !self.scan.samples.is_empty() || !self.scan.old_samples.is_empty()
+        self.scan.sample_count() > 0 || !self.scan.old_samples.is_empty()
     }
 
     fn is_sampled(&self) -> bool {

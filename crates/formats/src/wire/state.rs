@@ -6,13 +6,14 @@ use super::origins::{Provenance, Walked};
 use super::roots::{hidden_field, root_of};
 use super::scan::{SampleOrigin, Scan, WalkPlace, too_large};
 use super::types::Types;
+use crate::JVM;
 use crate::budget::memory_budget;
 use ahash::{AHashMap, AHashSet};
 use memory_city_heap::error::{Result, Warning};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{
-    BitSet, HeapColumns, HeapState, Inference, NO_LENGTH, ObjectId, ObjectIds, ReferenceFields, Referent, Referents,
-    Strength, TypeId, TypeKind,
+    BitSet, HeapColumns, HeapState, Inference, NO_LENGTH, ObjectId, ObjectIds, ReferenceFields, Referent, Strength,
+    TypeId, TypeKind,
 };
 use memory_city_wire::{
     ChunkKind, ObjectColumns, ObjectNaming, ReferentStrength, TraceRow, WalkIdentityRow, WalkInferredRow,
@@ -24,25 +25,44 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The rows of a kind that a walk has, in their order.
-fn rows<R: TraceRow>(scan: &Scan, walk: &WalkPlace, lost: &mut u64) -> Result<Vec<R>> {
+fn rows<R: TraceRow>(scan: &Scan, walk: &WalkPlace, read: &mut RowsRead) -> Result<Vec<R>> {
     let mut all = Vec::new();
     for &(_, file, offset) in walk.chunks.iter().filter(|chunk| chunk.0 == R::KIND) {
-        match scan.chunk(file, offset)?.rows::<R>() {
-            Ok(decoded) => all.extend(decoded.rows),
-            Err(_) => *lost += 1,
+        let chunk = scan.chunk(file, offset)?;
+        match chunk.rows::<R>() {
+            Ok(decoded) => {
+                // A few bytes may say that there are thousands of rows. Of each something is made that takes about as much.
+                let each = 2 * size_of::<R>() as u64;
+                read.memory += decoded.rows.len() as u64 * each + u64::from(chunk.plain_length());
+                if read.memory > read.budget {
+                    return Err(too_large(&scan.files[walk.file].path, read.budget));
+                }
+                all.extend(decoded.rows);
+            }
+            Err(_) => read.lost += 1,
         }
     }
     Ok(all)
 }
 
-/// Which objects of a walk are samples: the number of the sample, and the object.
+/// The amount read of a walk.
+struct RowsRead {
+    /// Chunks that are damaged inside.
+    lost: u64,
+    /// Bytes that rows and objects take.
+    memory: u64,
+    /// The limit for these bytes.
+    budget: u64,
+}
+
+/// The sampled objects of a walk: the number of the sample, and the object.
 pub(super) type SampleLinks = Vec<(u64, ObjectId)>;
 
 /// Reads a walk; behind it, which of its objects are samples, by the number of the sample.
 ///
 /// # Errors
-/// When it has more objects or references than can be numbered, two objects are at one place, or the work was cancelled.
-/// What is damaged is left out, with warnings.
+/// When it has more objects or references than can be numbered, two objects are at one place, or the work was cancelled. Damaged parts are
+/// left out, with warnings.
 pub(super) fn heap_state(
     scan: &Scan,
     walk: &WalkPlace,
@@ -69,7 +89,8 @@ pub(super) fn heap_state(
             Ok(Some(columns).filter(|columns| columns.walk == start.walk))
         })
         .collect::<Result<_>>()?;
-    let mut lost = read.iter().filter(|columns| columns.is_none()).count() as u64;
+    let lost = read.iter().filter(|columns| columns.is_none()).count() as u64;
+    let mut read_rows = RowsRead { lost, memory: taken.into_inner(), budget };
     let mut lists: Vec<ObjectColumns> = read.into_iter().flatten().collect();
     lists.sort_by_key(|columns| columns.first);
     let total: u64 = lists.iter().map(|columns| columns.len() as u64).sum();
@@ -83,8 +104,8 @@ pub(super) fn heap_state(
     let tables = &scan.streams[&walk.stream];
     let mut warnings = Vec::new();
     let mut warn = |message: String| warnings.push(Warning { path: path.clone(), offset: None, message });
-    let mirrors: Vec<WalkMirrorRow> = rows(scan, walk, &mut lost)?;
-    let root_rows: Vec<WalkRootRow> = rows(scan, walk, &mut lost)?;
+    let mirrors: Vec<WalkMirrorRow> = rows(scan, walk, &mut read_rows)?;
+    let root_rows: Vec<WalkRootRow> = rows(scan, walk, &mut read_rows)?;
     let mut used: AHashSet<u32> = lists.iter().flat_map(|list| &list.classes).copied().collect();
     used.extend(mirrors.iter().map(|row| row.class).chain(root_rows.iter().filter_map(|row| row.class)));
     let mut types = Types::of(tables, used, start.alignment, start.reference);
@@ -126,7 +147,7 @@ pub(super) fn heap_state(
     }
 
     let mut dangling = 0;
-    let further: Vec<WalkReferenceRow> = rows(scan, walk, &mut lost)?;
+    let further: Vec<WalkReferenceRow> = rows(scan, walk, &mut read_rows)?;
     let outgoing = references(path, &lists, &keys, n, &further, &mut dangling, progress)?;
     let no_addresses = !start.has_addresses;
     let ids = if no_addresses { ids_of(&lists, &keys, by_id, n) } else { ObjectIds::default() };
@@ -152,25 +173,28 @@ pub(super) fn heap_state(
         ReferentStrength::Finalizer => Strength::Finalizer,
     };
     let mut referents = Vec::new();
-    for row in rows::<WalkReferentRow>(scan, walk, &mut lost)? {
+    for row in rows::<WalkReferentRow>(scan, walk, &mut read_rows)? {
         if let (Some(from), Some(to)) = (find(row.from), find(row.to)) {
-            referents.push(Referent { from, to, strength: strength(row.strength) });
+            referents.push(Referent::new(from, to, strength(row.strength)));
         }
     }
     let mut roots = Vec::new();
-    for row in root_rows {
+    for (number, row) in root_rows.into_iter().enumerate() {
+        if number % 1024 == 0 {
+            progress.check()?;
+        }
         if let Some(object) = find(row.object) {
             roots.push(root_of(tables, &types, &row, object));
         }
     }
     let mut inferred = Vec::new();
-    for row in rows::<WalkInferredRow>(scan, walk, &mut lost)? {
+    for row in rows::<WalkInferredRow>(scan, walk, &mut read_rows)? {
         if let (Some(from), Some(to)) = (find(row.from), find(row.to)) {
             inferred.push((from, to, hidden_field(&tables.string(row.field))));
         }
     }
     let mut followed = Vec::new();
-    for row in rows::<WalkIdentityRow>(scan, walk, &mut lost)? {
+    for row in rows::<WalkIdentityRow>(scan, walk, &mut read_rows)? {
         if let Some(o) = find(row.object) {
             followed.resize(n, 0);
             followed[o.0 as usize] = row.identity;
@@ -179,7 +203,7 @@ pub(super) fn heap_state(
     let mut sample_of: AHashMap<u32, SampleOrigin> = AHashMap::default();
     let mut links = Vec::new();
     let mut without_sample = 0u64;
-    for row in rows::<WalkSampleRow>(scan, walk, &mut lost)? {
+    for row in rows::<WalkSampleRow>(scan, walk, &mut read_rows)? {
         match (find(row.object), scan.samples.get(&row.sample)) {
             (Some(o), Some(&sample)) => {
                 links.push((row.sample, o));
@@ -195,6 +219,7 @@ pub(super) fn heap_state(
 
     let walked = Walked { scan, walk, provenance, n, origin_of, number_of, sample_of, followed, ids };
     let (sites, traces, origins) = walked.origins();
+    let lost = read_rows.lost;
     if lost > 0 {
         warn(format!("walk {}: {lost} chunks are damaged inside and were left out", start.walk));
     }
@@ -216,6 +241,7 @@ pub(super) fn heap_state(
     mirror_of.resize(types.types.len(), None);
     let fields = reference_fields(tables, &types.number);
     let columns = HeapColumns {
+        profile: &JVM,
         loaders: types.loaders,
         types: types.types,
         sizes: types.sizes,
@@ -224,13 +250,14 @@ pub(super) fn heap_state(
         odd_sizes,
         addresses,
         outgoing,
-        referents: Referents::new(referents, n),
+        referents,
         roots,
         mirror_of,
         sites,
         traces,
         origins,
         warnings,
+        ..HeapColumns::default()
     };
     if start.all_alive {
         return Ok((HeapState::with_reachable(columns, BitSet::full(n)).with_reference_fields(fields), links));
@@ -243,7 +270,7 @@ pub(super) fn heap_state(
     Ok((inference.finish()?.with_reference_fields(fields), links))
 }
 
-/// What the stream says of fields, of the classes of a walk.
+/// The stream's fields for the classes of a walk.
 fn reference_fields(tables: &StreamTables, number: &AHashMap<u32, u32>) -> ReferenceFields {
     let mut fields = ReferenceFields::default();
     let mut names: AHashMap<u32, Arc<str>> = AHashMap::default();

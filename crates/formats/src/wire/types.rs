@@ -1,4 +1,4 @@
-//! The classes of a walk as types: those of its stream that the walk has anything to do with.
+//! Conversion of a walk's classes to types, for the classes of its stream that the walk uses.
 
 use super::names::StreamTables;
 use ahash::{AHashMap, AHashSet};
@@ -20,7 +20,7 @@ pub(super) struct Types {
 }
 
 impl Types {
-    /// Of the classes that a walk uses, their superclasses and loaders.
+    /// The types of the classes that a walk uses, with their superclasses and loaders.
     pub(super) fn of(tables: &StreamTables, used: AHashSet<u32>, alignment: u32, reference: u32) -> Types {
         let used = with_all(used, |class| tables.classes.get(&class)?.superclass);
         let used_rows: Vec<&ClassRow> = tables.classes.values().filter(|row| used.contains(&row.id)).collect();
@@ -115,7 +115,7 @@ impl Types {
     }
 }
 
-/// These, and whatever one leads to another; what leads in a circle is there once.
+/// These, and all that `next` leads to; a cycle is there once.
 fn with_all(first: AHashSet<u32>, next: impl Fn(u32) -> Option<u32>) -> AHashSet<u32> {
     let mut open: Vec<u32> = first.iter().copied().collect();
     let mut all = first;
@@ -131,7 +131,7 @@ fn with_all(first: AHashSet<u32>, next: impl Fn(u32) -> Option<u32>) -> AHashSet
 
 /// No instance has more bytes: in files there may stand anything.
 const LARGEST_BASE: u32 = 1 << 31;
-/// Nor has an element of an array.
+/// The largest size of an array's element, bytes.
 const LARGEST_ELEMENT: u32 = 255;
 
 /// Ids beyond these are looked up otherwise.

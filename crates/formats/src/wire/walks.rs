@@ -1,4 +1,4 @@
-//! Writes heap states as the walks of a recording that goes on: a stream of their own beside that of the recorder.
+//! Writer of heap states as the walks of a growing recording: a stream of their own beside that of the recorder.
 
 use super::save::{SavedWalk, Saver};
 use super::scan::error_of;
@@ -7,14 +7,14 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, ObjectId, ReferenceFields};
 use memory_city_wire::{ChunkKind, LossReason, LossRow, TraceWriter, WalkStartRow};
 
-/// What is known of a walk besides the heap state.
+/// Facts about a walk besides the heap state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SeenWalk<'a> {
-    /// Which objects are which samples.
+    /// Pairs of an object and its sample.
     pub samples: &'a [(ObjectId, u64)],
     /// Numbers that objects have in all walks, where all are followed.
     pub identities: &'a [(ObjectId, u64)],
-    /// Which fields hold objects of which types, where the heap state itself does not know.
+    /// The fields by types, if the heap state has none.
     pub fields: Option<&'a ReferenceFields>,
     /// For how long the program stood still, nanoseconds.
     pub pause: Option<u64>,
@@ -22,7 +22,7 @@ pub struct SeenWalk<'a> {
     pub unlinked: u64,
     /// How many of those are class objects.
     pub unlinked_classes: u64,
-    /// Samples that were taken too late to be found in it, where somebody counts them.
+    /// Samples that were taken too late to be found in it, if counted.
     pub late: Option<u64>,
 }
 
@@ -50,8 +50,8 @@ impl WalkStream {
         self.0.walk(heap, start, seen, progress)
     }
 
-    /// Notes that so many samples were taken and never written, as the program was killed; none is worth saying too. `time` is when it
-    /// was killed, nanoseconds since the recording began.
+    /// Notes that `count` samples were taken and never written, as the program was killed; 0 is worth noting too. `time` is the moment of
+    /// the kill, nanoseconds since the recording began.
     ///
     /// # Errors
     /// When the disk refuses.
@@ -62,7 +62,7 @@ impl WalkStream {
         self.0.writer.write(&[loss]).map_err(error_of)
     }
 
-    /// Walks that are there, and were not left out or let go of for later ones.
+    /// The number of existing walks, without those that were left out or dropped for later ones.
     pub fn walks(&self) -> u64 {
         self.0.writer.walks()
     }

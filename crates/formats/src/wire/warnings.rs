@@ -1,4 +1,4 @@
-//! What a person must know about a recording: what is damaged, cut, lost or not known. Counted, never silent.
+//! Warnings about a recording: damaged, cut, lost and unknown parts. Counted, never silent.
 
 use memory_city_heap::error::Warning;
 use memory_city_heap::texts::several;
@@ -6,7 +6,7 @@ use memory_city_wire::{ChunkKind, LossReason, LossRow, SettingRow, WalkEndRow, W
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What was found wrong while a recording was read.
+/// Faults found while a recording was read.
 #[derive(Default)]
 pub(super) struct Trouble {
     pub(super) warnings: Vec<Warning>,
@@ -24,7 +24,7 @@ pub(super) struct Trouble {
     more: u64,
 }
 
-/// What is said of a recording without an end that may go on, and of its last file.
+/// The warning about a recording without an end that may go on, and about its last file.
 const NO_END: &str = "the recording has no end: the program was killed, the disk was full, or it is still running.";
 const BEING_WRITTEN: &str = "it was cut, or is still being written";
 
@@ -77,7 +77,7 @@ impl Trouble {
         self.add(path, Some(offset), message);
     }
 
-    /// What is missing of a stream as a whole. `counted` says that somebody knows what was lost at its end.
+    /// Notes the missing parts of a stream as a whole. `counted` means that the losses at its end are counted elsewhere.
     pub(super) fn stream(&mut self, path: &Path, missing: u64, ended: bool, counted: bool) {
         if missing > 0 {
             self.add(path, None, format!("{missing} chunks are missing between those that are there"));
@@ -94,7 +94,7 @@ impl Trouble {
         }
     }
 
-    /// What the recorder could not do as it was asked, from some time on or now and then.
+    /// Notes requests that the recorder could not follow, from some time on or now and then.
     pub(super) fn settings(&mut self, path: &Path, settings: &[SettingRow]) {
         // Of walks and histograms that found no room each time is noted: together they are one warning, with the last reason.
         let mut no_room: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
@@ -125,7 +125,7 @@ impl Trouble {
         }
     }
 
-    /// Samples that were alive at a walk, and whose objects nobody found in it.
+    /// Notes samples that were alive at a walk, but whose objects were not found in it.
     pub(super) fn unlinked<'a>(&mut self, path: &Path, ends: impl Iterator<Item = &'a WalkEndRow>) {
         let (mut walks, mut samples, mut classes) = (0u64, 0u64, 0u64);
         let (mut late, mut late_in) = (0u64, 0u64);
@@ -172,7 +172,7 @@ impl Trouble {
         }
     }
 
-    /// All of it, with what the recorder itself counted as lost.
+    /// All warnings, with the losses that the recorder itself counted.
     pub(super) fn finish(mut self, path: &Path, losses: &[LossRow]) -> Vec<Warning> {
         let mut sums: BTreeMap<(u32, LossReason), u64> = BTreeMap::new();
         for loss in losses {
@@ -184,7 +184,7 @@ impl Trouble {
             // A walk is there when its end is.
             let lost = match u16::try_from(what).map(ChunkKind) {
                 Ok(ChunkKind::WALK_END) => several(count, "walk", "walks"),
-                _ => format!("{count} {}", kind(what)),
+                _ => format!("{count} {}", if count == 1 { one_of(kind(what)) } else { kind(what) }),
             };
             self.add(path, None, format!("not recorded: {lost} ({})", reason.title()));
         }
@@ -202,4 +202,10 @@ impl Trouble {
         }
         self.warnings
     }
+}
+
+/// The singular of a kind of rows: `class` of *classes*, `sample` of *samples*.
+fn one_of(kind: &str) -> &str {
+    let short = kind.strip_suffix("es").filter(|one| one.ends_with('s'));
+    short.or_else(|| kind.strip_suffix('s')).unwrap_or(kind)
 }

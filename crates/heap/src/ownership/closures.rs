@@ -1,34 +1,37 @@
 //! Shallow, deep and retained amounts of many groups at once.
 //!
-//! Of a group S of objects:
-//! - *retained* is what would be freed if all of S were: S, and what is reached from S but not from the GC roots once S is
-//!   gone. Groups do not add up: two groups can own together what neither owns alone.
-//! - *deep* is S, all that can be reached from it by fields and elements of arrays, and what it retains. The way from an
-//!   instance to its class object does not count: classes lead to loaders, and loaders to all other classes. (It does
-//!   count for what is retained, since an instance keeps its class.)
+//! For a group S of objects:
+//! - *retained* would be freed with all of S: S, and everything reached from S but not from the GC roots once S is gone. Groups do not
+//!   add up: two groups can own together objects that neither owns alone.
+//! - *deep* is S, everything reachable from it by fields and elements of arrays, and everything it retains. The reference from an
+//!   instance to its class object does not count: classes lead to loaders, and loaders to all other classes. (It does count for the
+//!   retained size, since an instance keeps its class.)
 //!
-//! Retained: for each object that roots reach, the set of groups that every path from the roots to it passes. It is the
-//! greatest solution of `passed(v) = groups(v) ∪ ⋂ passed(p)` over all p that keep v, where roots give the empty set.
-//! An object counts for each group in its set. Objects that no root reaches are freed with whatever leads to them: the
-//! least solution of `passed(v) = groups(v) ∪ ⋃ passed(p)`. Deep is that union, for all objects, along the strongly
-//! connected components of the heap: one pass.
+//! Retained: for each reachable object, the set of groups that every path from the roots to it passes. It is the greatest solution of
+//! `passed(v) = groups(v) ∪ ⋂ passed(p)` over all p that keep v, where roots give the empty set. An object counts for each group in its
+//! set. Unreachable objects are freed with anything that leads to them: the least solution of `passed(v) = groups(v) ∪ ⋃ passed(p)`. Deep
+//! is that union, for all objects, along the strongly connected components of the heap: one pass.
 //!
-//! Sets are numbers ([`InternedSets`]). Where there would be too many distinct ones, groups of one object are looked up in
-//! the dominator tree, those with little below them by themselves ([`Subtrees`]), and the others are done in parts, down to
-//! 63 of them, a bit each ([`MaskSets`]). Each part is exact, so the whole is.
+//! Sets are numbers ([`InternedSets`]). If there would be too many distinct ones, groups of one object are looked up in the dominator tree,
+//! and groups with little below them are done one by one ([`Subtrees`]). The others are done in parts, down to 63 of them, a bit each
+//! ([`MaskSets`]). Each part is exact, so the whole is.
 
+use super::dominators::Dominators;
+use super::graph::KeepGraph;
 use super::masks::{Mask, MaskSets, NarrowSets};
 use super::order::ComponentOrder;
 use super::passing::Passing;
+use super::rules::KeepRules;
 use super::sets::{InternedSets, SetAlgebra, SetLimits};
 use super::subtrees::Subtrees;
-use super::{Dominators, KeepGraph, KeepRules};
+use crate::amount::Amount;
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::{Amount, HeapState, ObjectId};
+use crate::state::HeapState;
+use crate::types::ObjectId;
 use std::sync::{Arc, OnceLock};
 
-/// What an option holds; leaves the function with no answer when there is nothing.
+/// Unwraps an option; returns `Ok(None)` from the function if it is empty.
 macro_rules! or_none {
     ($option:expr) => {
         match $option {
@@ -38,8 +41,8 @@ macro_rules! or_none {
     };
 }
 
-/// Which groups the objects of a heap state are in: none, one or several. Groups may lie in each other: an object of an
-/// inner group is in the outer ones too.
+/// The groups of each object of a heap state: none, one or several. Groups may be nested: an object of an inner group is in the outer ones
+/// too.
 pub struct ObjectGroups {
     /// By object: the number of a list.
     pub(super) of: Vec<u32>,
@@ -58,12 +61,12 @@ impl ObjectGroups {
         ObjectGroups { of, lists, groups }
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub fn groups(&self) -> usize {
         self.groups
     }
 
-    /// How many lists of groups there are.
+    /// The number of lists of groups.
     pub(super) fn lists(&self) -> usize {
         self.lists.len()
     }
@@ -89,19 +92,19 @@ impl ObjectGroups {
     }
 }
 
-/// What a group holds and keeps.
+/// The amounts of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupAmounts {
-    /// All that it reaches, and what it retains.
+    /// All that it reaches, and all that it retains.
     pub deep: Amount,
-    /// What would be freed if it were.
+    /// The amount that would be freed with it.
     pub retained: Amount,
 }
 
 /// Finds deep and retained amounts of the groups of one heap state.
 ///
-/// Memory while it is asked for retained amounts: up to 4 bytes an object, 8 for 32 to 63 groups; twice that, and 4 more from then
-/// on, for deep ones. Where there are too many sets also what [`Dominators`] and [`Subtrees`] take, one after the other.
+/// Memory for retained amounts: up to 4 bytes an object, 8 for 32 to 63 groups. Deep amounts take twice that, and keep 4 more. If there are
+/// too many sets, [`Dominators`] and [`Subtrees`] come on top, one after the other.
 pub struct GroupClosures<'h> {
     pub(super) graph: KeepGraph<'h>,
     pub(super) groups: Arc<ObjectGroups>,
@@ -109,17 +112,17 @@ pub struct GroupClosures<'h> {
     limits: Limits,
 }
 
-/// Which kind of sets is taken when.
+/// The limits that choose the kind of set.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub sets: SetLimits,
-    /// So many groups are done with a bit for each.
+    /// Groups that are done at once with a bit for each.
     pub mask: usize,
-    /// From so many nodes on with numbers of a byte, while there are no more than `narrow` sets.
+    /// Sets are numbers of a byte from this many nodes on, up to `narrow` sets.
     pub narrow_from: usize,
     pub narrow: usize,
-    /// Where there are too many sets: a group below whose objects there is no more than one of so many nodes is looked at
-    /// by itself. That takes four times as long for a node as doing 63 groups at once.
+    /// When there are too many sets, a group is done by itself if it has at most one of this many nodes below its objects. That takes four
+    /// times as long per node as doing 63 groups at once.
     pub one_by_one: usize,
 }
 
@@ -136,11 +139,11 @@ impl Default for Limits {
     }
 }
 
-/// Groups between two looks at whether somebody wants the work to end.
+/// Groups between two checks for cancellation.
 const CHECKED: usize = 1 << 6;
 
 impl<'h> GroupClosures<'h> {
-    /// Of the objects of a heap state in some groups. Little is done before something is asked for.
+    /// For the objects of a heap state in some groups. The work is done on demand.
     pub fn new(heap: &'h HeapState, rules: KeepRules, groups: Arc<ObjectGroups>) -> GroupClosures<'h> {
         GroupClosures {
             graph: KeepGraph::new(heap, rules),
@@ -160,8 +163,8 @@ impl<'h> GroupClosures<'h> {
         &self.groups
     }
 
-    /// Retained amounts of some groups, each named once, in their order. Up to 63 groups cost less than two walks over what
-    /// roots reach; any number of groups of an ordinary grouping some more.
+    /// Retained amounts of some groups, each given once, in their order. Up to 63 groups cost less than two walks over the reachable
+    /// objects; any number of groups of an ordinary grouping some more.
     ///
     /// # Errors
     /// When cancelled.
@@ -283,7 +286,7 @@ impl<'h> GroupClosures<'h> {
         }
     }
 
-    /// What groups retain, by masks; narrow ones as long as there is room.
+    /// The retained amounts of groups, by masks, narrow ones as long as there is room.
     fn masks<M: Mask>(&self, sets: MaskSets<M>, progress: &Progress) -> Result<Option<Vec<GroupAmounts>>> {
         if self.graph.nodes() < self.limits.narrow_from {
             return self.amounts(sets, None, false, progress);
@@ -308,7 +311,7 @@ impl<'h> GroupClosures<'h> {
         }
     }
 
-    /// By group: its object, where it has only one.
+    /// By group: its object, if it has only one.
     fn single_objects(&self) -> Vec<Option<ObjectId>> {
         let mut by_list = vec![(0u64, ObjectId(0)); self.groups.lists.len()];
         for (o, &list) in (0..).zip(&self.groups.of) {
@@ -325,7 +328,7 @@ impl<'h> GroupClosures<'h> {
         by_group.into_iter().map(|(count, o)| (count == 1).then_some(o)).collect()
     }
 
-    /// By group; goes on with what was begun. `None` when there are too many sets.
+    /// The amounts by group, going on with a pass that was begun. `None` if there are too many sets.
     fn amounts<S: SetAlgebra>(
         &self,
         mut sets: S,

@@ -1,11 +1,11 @@
-//! References and roots that are thought away. What goes with them: [`ObjectClosures::freed`](super::ObjectClosures::freed).
+//! References and roots to leave out in an experiment. [`ObjectClosures::freed`](super::ObjectClosures::freed) finds the objects that would
+//! be freed.
 
-use super::KeepGraph;
-use super::graph::root_objects;
-use crate::ObjectId;
+use super::graph::{KeepGraph, root_objects};
+use crate::types::ObjectId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// References and roots that are thought away.
+/// References and roots to leave out.
 #[derive(Clone, Debug, Default)]
 pub struct CutSet {
     /// How many of the references from one object to another.
@@ -51,7 +51,7 @@ impl CutSet {
         self.references.is_empty() && self.roots.is_empty()
     }
 
-    /// What may go: the objects that cut references lead to, and those that cut roots hold.
+    /// Objects that may be freed: the targets of cut references, and the objects of cut roots.
     pub(super) fn ends(&self, graph: &KeepGraph<'_>) -> Vec<ObjectId> {
         let roots = graph.heap().roots();
         let held = self.roots.iter().filter_map(|&number| Some(roots.get(number as usize)?.object));
@@ -75,7 +75,7 @@ impl CutSet {
         self.targets.contains(&o)
     }
 
-    /// Calls `each` with what an object keeps by references that are left; with some more than once.
+    /// Calls `each` with the objects that an object keeps by the remaining references; with some more than once.
     #[inline]
     pub(super) fn kept(&self, graph: &KeepGraph<'_>, o: ObjectId, mut each: impl FnMut(ObjectId)) {
         if !self.sources.contains(&o) {

@@ -1,26 +1,33 @@
-//! The dominator tree of single objects: which object alone keeps which alive, and how much that is.
+//! The dominator tree of single objects: the objects that each object alone keeps alive, and their amount.
 //!
 //! An object d dominates an object o when every path from a GC root to o passes d. The tree is found with the semi-NCA
 //! algorithm (Georgiadis, *Linear-Time Algorithms for Dominators and Related Problems*, 2005): a depth-first numbering,
 //! semidominators with path compression, nearest common ancestors. O(m log n) at worst, linear in practice. Nothing here
-//! recurses: a list of ten million nodes is a tree of ten million levels.
+//! recurses: a list of ten million nodes is a tree of ten million levels. [`leaves`] are left out and put below their keepers afterwards.
 
-use super::{KeepGraph, KeepRules, KeepingRoots};
+use super::graph::{KeepGraph, KeepingRoots};
+use super::leaves::{leaves, only_referrer};
+use super::rules::KeepRules;
+use crate::amount::Amount;
+use crate::bits::BitSet;
 use crate::error::Result;
+use crate::memory::make_sure;
 use crate::progress::Progress;
-use crate::{Amount, BitSet, HeapState, ObjectId};
+use crate::state::HeapState;
+use crate::texts::count_text;
+use crate::types::ObjectId;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
 /// The dominator tree of a heap state: above all is a node that stands for the GC roots.
 ///
-/// Numbers: the objects that roots reach, and type nodes, are numbered depth first from 1; 0 stands for the roots. Memory:
-/// 24 bytes an object, also while it is made; 32 with the index of what each object owns ([`Dominators::owned`]).
+/// Numbers: reachable objects and type nodes are numbered from 1, depth first and then the leaves; 0 stands for the roots. Memory: 24 bytes
+/// an object, also while it is built; 32 with the index of owned objects ([`Dominators::owned`]).
 pub struct Dominators {
     keeping: KeepingRoots,
-    /// By object: its number; 0 where no root reaches it.
+    /// By object: its number; 0 if unreachable.
     number: Vec<u32>,
-    /// By number: the object; a number of objects and more for types.
+    /// By number: the object; for types a number from the number of objects on.
     order: Vec<u32>,
     /// By number: the number of the immediate dominator, which is smaller.
     above: Vec<u32>,
@@ -28,15 +35,20 @@ pub struct Dominators {
     objects: Vec<u32>,
     /// By number: their shallow bytes.
     bytes: Vec<u64>,
-    /// Made when somebody asks for the first time.
+    /// Built on demand.
     children: OnceLock<OwnedRows>,
 }
+
+/// Bytes of memory an object, also while it is built.
+const BYTES: u64 = 24;
+/// Further bytes an object of a tree for owners, to give them names.
+const NAME_BYTES: u64 = 12;
 
 impl Dominators {
     /// The tree of a heap state.
     ///
     /// # Errors
-    /// When cancelled.
+    /// When cancelled, or without memory for it.
     pub fn new(heap: &HeapState, rules: KeepRules, progress: &Progress) -> Result<Dominators> {
         Dominators::of(&KeepGraph::new(heap, rules), progress)
     }
@@ -44,12 +56,25 @@ impl Dominators {
     /// The tree of a graph.
     ///
     /// # Errors
-    /// When cancelled.
+    /// When cancelled, or without memory for it.
     pub fn of(graph: &KeepGraph<'_>, progress: &Progress) -> Result<Dominators> {
         let heap = graph.heap();
-        let walk = Walk::new(graph, progress)?;
-        let (number, order, above) = walk.dominators(graph, progress)?;
+        let each = if graph.rules().passing_roots { BYTES } else { BYTES + NAME_BYTES };
+        let bytes = each * heap.object_count() as u64 + heap.memory_of_referrers();
+        make_sure(bytes, || format!("Finding the owners of {} objects", count_text(heap.object_count() as u64)))?;
         let n = heap.object_count();
+        let leaves = leaves(graph, progress)?;
+        let walk = Walk::new(graph, &leaves, progress)?;
+        let (mut number, mut order, mut above) = walk.dominators(graph, progress)?;
+        above.reserve_exact(order.capacity() - above.len());
+        for leaf in leaves.iter() {
+            let keeper = heap.referrers(ObjectId(leaf)).first();
+            if let Some(up @ 1..) = keeper.map(|keeper| number[keeper.0 as usize]) {
+                number[leaf as usize] = order.len() as u32;
+                order.push(leaf);
+                above.push(up);
+            }
+        }
         let count = order.len();
         let mut objects = vec![0u32; count];
         let mut bytes = vec![0u64; count];
@@ -93,7 +118,7 @@ impl Dominators {
         (at != 0).then(|| ObjectId(self.order[at]))
     }
 
-    /// What would be freed if the object were: itself and all it dominates. Of objects that no root reaches: nothing.
+    /// The retained amount of an object: itself and all objects it dominates. Nothing for unreachable objects.
     #[inline]
     pub fn retained(&self, o: ObjectId) -> Amount {
         match self.number[o.0 as usize] as usize {
@@ -102,14 +127,14 @@ impl Dominators {
         }
     }
 
-    /// What all roots keep.
+    /// The amount that all roots keep.
     pub fn total(&self) -> Amount {
         Amount { objects: u64::from(self.objects[0]), bytes: self.bytes[0] }
     }
 
-    /// The objects that an object alone keeps alive and that are next to it in the tree; without one, those that have no
-    /// owner. Largest retained size first, then by number. The first question costs a pass over the tree and 8 bytes an
-    /// object, every other one what is taken from the answer.
+    /// The objects that an object alone keeps alive and that are next to it in the tree; without one, those that have no owner. Largest
+    /// retained size first, then by number. The first call costs a pass over the tree and 8 bytes an object, every other one is linear in
+    /// the items taken.
     pub fn owned(&self, owner: Option<ObjectId>) -> impl Iterator<Item = ObjectId> + '_ {
         self.owned_numbers(owner).iter().map(|&child| ObjectId(self.order[child as usize]))
     }
@@ -119,7 +144,7 @@ impl Dominators {
         self.owned_numbers(owner).len() as u64
     }
 
-    /// Some of what [`Dominators::owned`] gives, by place in it; nothing beyond the last. Costs what is asked for.
+    /// A range of [`Dominators::owned`], by place in it; empty beyond the last. The cost is linear in the range.
     pub fn owned_between(
         &self,
         owner: Option<ObjectId>,
@@ -174,7 +199,7 @@ impl Dominators {
     }
 }
 
-/// The tree downwards, without the nodes of types: what these own lies below whatever owns them.
+/// The tree downwards, without the nodes of types: their children belong to their owner.
 struct OwnedRows {
     /// By number, and one more: where its children begin.
     start: Vec<u32>,
@@ -227,9 +252,9 @@ impl OwnedRows {
 /// OwnedRows from which on it pays to sort on several cores.
 const LONG_ROW: usize = 1 << 14;
 
-/// A depth-first walk from the roots.
+/// A depth-first walk from the roots, without the leaves.
 struct Walk {
-    /// By node (objects, then types): its number; 0 where it was not reached.
+    /// By node (objects, then types): its number; 0 if it was not reached.
     number: Vec<u32>,
     /// By number: the node. The first stands for the roots.
     order: Vec<u32>,
@@ -237,17 +262,17 @@ struct Walk {
     parent: Vec<u32>,
 }
 
-/// Steps between two looks at whether somebody wants the work to end.
+/// Steps between two checks for cancellation.
 const CHECKED: usize = 1 << 20;
 
 impl Walk {
-    fn new(graph: &KeepGraph<'_>, progress: &Progress) -> Result<Walk> {
+    fn new(graph: &KeepGraph<'_>, leaves: &BitSet, progress: &Progress) -> Result<Walk> {
         let heap = graph.heap();
         let n = heap.object_count();
         progress.begin("Walking from the GC roots", n as u64);
         let mut number = vec![0u32; n + graph.type_nodes().len()];
         // A bit a node stays in the processor's cache, a number a node does not.
-        let mut seen = BitSet::new(number.len());
+        let mut seen = leaves.clone();
         // Room for all, of which only what is written takes memory.
         let with_first = |first: u32| {
             let mut column = Vec::with_capacity(1 + number.len());
@@ -342,8 +367,8 @@ impl Walk {
     }
 }
 
-/// The numbers of what keeps some objects, read for all of them before any is used, so that the processor waits for many
-/// places in memory at once.
+/// The numbers of the keepers of some objects, of those that have several. All are read before any is used, so that the processor waits for
+/// many places in memory at once.
 #[derive(Default)]
 struct KeeperBatch<'h> {
     rows: Vec<&'h [ObjectId]>,
@@ -364,8 +389,9 @@ impl<'h> KeeperBatch<'h> {
         self.numbers.clear();
         self.ends.clear();
         for (&node, row) in nodes.iter().zip(&self.rows) {
-            if (node as usize) < n {
-                let o = ObjectId(node);
+            let o = ObjectId(node);
+            // Of a single referrer nothing has to be looked up: the walk came from there.
+            if (node as usize) < n && only_referrer(graph, o).is_none() {
                 self.numbers.extend(row.iter().filter(|&&r| graph.is_keeper(r, o)).map(|r| number[r.0 as usize]));
                 self.numbers.extend(graph.type_keepers(o).iter().map(|&t| number[n + t as usize]));
             }
@@ -383,8 +409,8 @@ impl<'h> KeeperBatch<'h> {
 
 /// The parents of a depth-first tree whose nodes are numbered in the order of the walk, from 0.
 ///
-/// The parent of a node is the node before it, or above that one: how many steps up, as so many zeros and a one. A walk goes
-/// up no more often than it went down, so these are at most two bits a node.
+/// The parent of a node is the node before it, or above that one: the number of steps up as zeros, then a one. A walk goes up no more often
+/// than it went down, so these are at most two bits a node.
 struct PackedTree {
     words: Vec<u64>,
 }
@@ -462,7 +488,7 @@ impl Forest {
 struct Instances {
     /// By type node: where its instances begin in `all`.
     start: Vec<u32>,
-    /// Numbers, but of types that have a good part of all objects: these are few, and all objects are looked at for each.
+    /// Numbers of instances, except for types with a good part of all objects. These types are few, and each costs a pass over all objects.
     all: Vec<u32>,
     /// By type node: how many instances were reached.
     counts: Vec<u32>,

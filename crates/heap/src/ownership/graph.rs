@@ -1,20 +1,24 @@
-//! What keeps what alive, as a graph that can be walked both ways.
+//! The graph of keepers: references that keep objects alive, walkable both ways.
 //!
-//! Nodes are objects, and one for each type that has a class object: an instance keeps its type, a type its class object.
-//! (A reference from every instance to its class object would double the references of many heaps.) A type whose class
-//! object a GC root holds anyway has no node: it makes no difference.
+//! Nodes are objects, and one for each type that has a class object: an instance keeps its type, a type its class object. (A reference from
+//! every instance to its class object would double the references of many heaps.) A type whose class object a GC root holds has no node,
+//! since it makes no difference.
 
 use super::order::follow;
-use super::rules::is_permanent;
-use super::{KeepRules, unrecorded};
+use super::rules::KeepRules;
+use super::{tops, unrecorded};
+use crate::bits::BitSet;
 use crate::progress::Progress;
+use crate::referents::{Referent, strength_at};
+use crate::roots::RootKind;
+use crate::state::HeapState;
 use crate::sweep::{Sweep, Word};
-use crate::{BitSet, HeapState, ObjectId, RootKind, TypeId};
+use crate::types::{ObjectId, TypeId};
 use ahash::AHashMap;
 use std::sync::Arc;
 
-/// What GC roots hold under some rules. It takes a walk over the heap where roots are not equal ([`KeepRules::passing_roots`]) or not
-/// all recorded; whoever answers many questions keeps it.
+/// The objects that GC roots hold under some rules. Building it takes a walk over the heap if roots are not equal
+/// ([`KeepRules::passing_roots`]) or not all recorded, so keep it for further questions.
 #[derive(Clone, Debug)]
 pub struct KeepingRoots {
     rules: KeepRules,
@@ -22,7 +26,8 @@ pub struct KeepingRoots {
     held: Vec<ObjectId>,
     /// Objects that roots must hold which are not recorded, ascending.
     unrecorded: Vec<ObjectId>,
-    /// What roots reach that last, where others count for the rest alone: what these hold keeps nothing of it either.
+    /// The objects reachable from lasting roots, if other roots count for the rest only. References from the rest into this set do not
+    /// count either.
     lasting: Option<Arc<BitSet>>,
 }
 
@@ -30,7 +35,7 @@ pub struct KeepingRoots {
 pub struct KeepGraph<'h> {
     heap: &'h HeapState,
     keeping: KeepingRoots,
-    /// Whether every reference keeps: then nobody needs to look.
+    /// True if every reference keeps, so that no check is needed.
     plain: bool,
     /// Objects that roots hold, recorded or not, ascending, each once.
     roots: Vec<ObjectId>,
@@ -38,18 +43,18 @@ pub struct KeepGraph<'h> {
     node_of_type: Vec<u32>,
     /// Types with a node, and their class objects.
     types: Vec<(TypeId, ObjectId)>,
-    /// From class objects to places in `types`, and which objects these are: the question is asked of all.
+    /// From class objects to places in `types`, and the set of these objects for a fast check of any object.
     types_of_mirror: AHashMap<ObjectId, Vec<u32>>,
     mirrors: BitSet,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Targets looked at ahead of a walk.
+/// Targets to prefetch in a walk.
 const AHEAD: usize = 8;
 
 impl KeepingRoots {
-    /// What roots hold in a heap state.
+    /// The objects that roots hold in a heap state.
     pub fn new(heap: &HeapState, rules: KeepRules) -> KeepingRoots {
         let held = root_objects(heap, rules, |_| true);
         let all = KeepingRoots { rules, held, unrecorded: Vec::new(), lasting: None };
@@ -61,7 +66,7 @@ impl KeepingRoots {
         if rules.passing_roots {
             return all;
         }
-        let held = root_objects(heap, rules, |number| !is_passing(heap.roots()[number as usize].kind));
+        let held = root_objects(heap, rules, |number| !heap.roots()[number as usize].kind.is_passing());
         let mut lasting = KeepingRoots { held, ..all.clone() };
         if lasting.held.len() == all.held.len() {
             return all;
@@ -72,22 +77,18 @@ impl KeepingRoots {
         graph.roots.iter().filter(|o| seen.insert(o.0)).for_each(|o| open.add(o.0));
         // It takes a fraction of what the graph is made for, which can be cancelled.
         let _ = follow(&graph, &mut seen, &mut open, &Progress::new());
-        lasting.held.extend(all.held.iter().filter(|o| !seen.contains(o.0)));
+        let passing: Vec<ObjectId> = all.held.into_iter().filter(|o| !seen.contains(o.0)).collect();
+        lasting.lasting = Some(Arc::new(seen));
+        lasting.held.extend(tops::tops(&KeepGraph::of(heap, &lasting), &passing));
         lasting.held.sort_unstable();
         lasting.held.dedup();
-        lasting.lasting = Some(Arc::new(seen));
         lasting
     }
 
-    /// The same roots, but what a passing one holds keeps all that it refers to: for who asks how an object is reached, not who owns it.
+    /// The same roots, but passing roots keep everything their objects refer to: for questions of reachability, not of ownership.
     pub fn with_all_references(self) -> KeepingRoots {
         KeepingRoots { lasting: None, ..self }
     }
-}
-
-/// Whether roots of a kind hold what they hold while a method runs.
-fn is_passing(kind: RootKind) -> bool {
-    matches!(kind, RootKind::LocalVariable | RootKind::Monitor)
 }
 
 impl<'h> KeepGraph<'h> {
@@ -96,7 +97,7 @@ impl<'h> KeepGraph<'h> {
         KeepGraph::of(heap, &KeepingRoots::new(heap, rules))
     }
 
-    /// The graph below what roots hold in the same heap state.
+    /// The graph below the roots in the same heap state.
     pub fn of(heap: &'h HeapState, keeping: &KeepingRoots) -> KeepGraph<'h> {
         let (rules, held) = (keeping.rules, &keeping.held);
         let mut node_of_type = vec![NONE; heap.types().len()];
@@ -120,12 +121,12 @@ impl<'h> KeepGraph<'h> {
         KeepGraph { heap, keeping: keeping.clone(), plain, roots, node_of_type, types, types_of_mirror, mirrors }
     }
 
-    /// What roots hold, to make the graph again.
+    /// The objects that roots hold, to build the graph again.
     pub fn keeping(&self) -> &KeepingRoots {
         &self.keeping
     }
 
-    /// What references count for.
+    /// The rules for references.
     pub(super) fn rules(&self) -> KeepRules {
         self.keeping.rules
     }
@@ -143,27 +144,27 @@ impl<'h> KeepGraph<'h> {
         &self.roots
     }
 
-    /// Whether a root of a kind that holds an object counts: a local variable does not where something that lasts keeps the object as well,
-    /// unless the rules say so.
+    /// True if a root of this kind counts for the object it holds. A local variable does not count if something lasting or another one's
+    /// object keeps the object as well, unless the rules say so.
     pub fn counts(&self, o: ObjectId, kind: RootKind) -> bool {
-        !is_passing(kind) || !self.keeping.lasting.as_ref().is_some_and(|lasting| lasting.contains(o.0))
+        let counts = |lasting: &Arc<BitSet>| !lasting.contains(o.0) && self.roots.binary_search(&o).is_ok();
+        !kind.is_passing() || self.keeping.lasting.as_ref().is_none_or(counts)
     }
 
-    /// Of [`KeepGraph::roots`], what must be held by roots that the source did not record: it says that more is alive than
-    /// the roots it knows lead to, as at the end of a young collection, which looks at few of them. What of it nothing else
-    /// leads to stands for the rest.
+    /// The part of [`KeepGraph::roots`] that must be held by roots missing from the source. A source may list more live objects than its
+    /// roots reach: the end of a young collection, for example, records few roots. Among these objects, those that nothing else leads to
+    /// stand for the rest.
     pub fn unrecorded_roots(&self) -> &[ObjectId] {
         &self.keeping.unrecorded
     }
 
-    /// Calls `each` with what an object refers to and keeps; once for each reference.
+    /// Calls `each` with the objects that an object refers to and keeps; once for each reference.
     #[inline]
     pub fn kept(&self, o: ObjectId, mut each: impl FnMut(ObjectId)) {
-        let mut skip = self.skipped(o);
+        let weaker = self.weaker(o);
         let apart = self.apart_from(o);
-        for &target in self.heap.references(o) {
-            if skip == Some(target) {
-                skip = None;
+        for (place, &target) in self.heap.references(o).iter().enumerate() {
+            if !weaker.is_empty() && !self.keeps_at(weaker, target, place) {
                 continue;
             }
             if apart.is_none_or(|lasting| !lasting.contains(target.0)) {
@@ -172,7 +173,7 @@ impl<'h> KeepGraph<'h> {
         }
     }
 
-    /// Of an object that nothing lasting keeps: what it keeps nothing of.
+    /// For an object that nothing lasting keeps: the objects that it does not keep.
     #[inline]
     fn apart_from(&self, o: ObjectId) -> Option<&BitSet> {
         self.keeping.lasting.as_deref().filter(|lasting| !lasting.contains(o.0))
@@ -187,7 +188,7 @@ impl<'h> KeepGraph<'h> {
     /// Whether an object that refers to another keeps it.
     #[inline]
     pub(super) fn is_keeper(&self, source: ObjectId, o: ObjectId) -> bool {
-        (self.plain || self.skipped(source) != Some(o) || self.keeps(source, o))
+        (self.plain || !self.keeps_not(source, o))
             && self.apart_from(source).is_none_or(|lasting| !lasting.contains(o.0))
     }
 
@@ -197,8 +198,8 @@ impl<'h> KeepGraph<'h> {
         self.heap.referrers(o).iter().any(|&source| fits(source) && self.is_keeper(source, o))
     }
 
-    /// The next node that a node (an object, or a type behind all objects) keeps and `wanted` says yes to. `cursor`
-    /// starts at 0 and says how far it got.
+    /// The next node that a node (an object, or a type behind all objects) keeps and `wanted` accepts. `cursor` starts at 0 and holds the
+    /// progress.
     #[inline]
     pub(super) fn step(&self, node: u32, cursor: &mut u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
         let n = self.heap.object_count() as u32;
@@ -236,7 +237,7 @@ impl<'h> KeepGraph<'h> {
         soon: impl Fn(u32) -> bool,
     ) -> Option<u32> {
         let references = self.heap.references(o);
-        let skip = self.skipped(o);
+        let weaker = self.weaker(o);
         let apart = self.apart_from(o);
         while let Some(&target) = references.get(*cursor as usize) {
             if cursor.is_multiple_of(AHEAD as u32) {
@@ -244,17 +245,16 @@ impl<'h> KeepGraph<'h> {
             }
             *cursor += 1;
             // The same target may be held by another field as well.
-            let skipped =
-                skip == Some(target) && references.iter().position(|&r| r == target) == Some(*cursor as usize - 1);
-            if !skipped && apart.is_none_or(|lasting| !lasting.contains(target.0)) && wanted(target.0) {
+            let keeps = weaker.is_empty() || self.keeps_at(weaker, target, *cursor as usize - 1);
+            if keeps && apart.is_none_or(|lasting| !lasting.contains(target.0)) && wanted(target.0) {
                 return Some(target.0);
             }
         }
         None
     }
 
-    /// Has the processor fetch where the references of the next targets are, while the first of them is followed: the reads
-    /// do not wait for each other, those of a walk do.
+    /// Prefetches the references of the next targets while the first is followed. These reads overlap; the reads of a plain walk wait for
+    /// each other.
     #[inline]
     fn look_ahead(&self, targets: &[ObjectId], wanted: impl Fn(u32) -> bool) {
         let mut touched = 0;
@@ -264,7 +264,7 @@ impl<'h> KeepGraph<'h> {
         std::hint::black_box(touched);
     }
 
-    /// Calls `each` with what a node keeps: objects, and for objects their type.
+    /// Calls `each` with the nodes that a node keeps: objects, and for objects their type.
     #[inline]
     pub(super) fn kept_nodes(&self, node: u32, mut each: impl FnMut(u32)) {
         let n = self.heap.object_count() as u32;
@@ -285,25 +285,27 @@ impl<'h> KeepGraph<'h> {
         }
     }
 
-    /// How many nodes there are: objects, and types behind them.
+    /// The number of nodes: objects, and types behind them.
     pub(super) fn nodes(&self) -> usize {
         self.heap.object_count() + self.types.len()
     }
 
-    /// Whether a reference of `from` keeps `to`.
-    fn keeps(&self, from: ObjectId, to: ObjectId) -> bool {
-        let mut found = false;
-        self.kept(from, |target| found |= target == to);
-        found
+    /// The references of an object that may not keep; none of most objects.
+    #[inline]
+    fn weaker(&self, o: ObjectId) -> &'h [Referent] {
+        if self.plain { &[] } else { self.heap.referents().of(o) }
     }
 
-    /// The target of which one reference does not keep.
+    /// Whether the reference to an object at a place keeps it; `weaker` are those of the object that refers.
+    fn keeps_at(&self, weaker: &[Referent], to: ObjectId, place: usize) -> bool {
+        strength_at(weaker, to, place as u32).is_none_or(|strength| self.keeping.rules.keeps(strength))
+    }
+
+    /// Whether an object refers to another, but by none of these references keeps it.
     #[inline]
-    fn skipped(&self, o: ObjectId) -> Option<ObjectId> {
-        if self.plain || !self.heap.referents().holds(o) {
-            return None;
-        }
-        self.heap.referents().of(o).filter(|r| !self.keeping.rules.keeps(r.strength)).map(|r| r.to)
+    fn keeps_not(&self, from: ObjectId, to: ObjectId) -> bool {
+        let only = self.heap.referents().only(from, to);
+        !only.is_empty() && !only.iter().any(|r| self.keeping.rules.keeps(r.strength))
     }
 
     /// How many types have a node.
@@ -339,7 +341,7 @@ pub(super) fn root_objects(heap: &HeapState, rules: KeepRules, wanted: impl Fn(u
     let held = held.map(|(r, _)| r.object);
     let mut roots: Vec<ObjectId> = held.filter(|o| (o.0 as usize) < heap.object_count()).collect();
     if rules.permanent_classes && any_real {
-        let permanent = |&t: &TypeId| is_permanent(&heap.types()[t.0 as usize]);
+        let permanent = |&t: &TypeId| heap.profile().is_permanent(&heap.types()[t.0 as usize]);
         let types = (0..heap.types().len() as u32).map(TypeId).filter(permanent);
         roots.extend(types.filter_map(|t| heap.mirror_of(t)));
     }

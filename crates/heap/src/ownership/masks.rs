@@ -108,7 +108,7 @@ fn in_chunks<S: Sync>(
 
 /// Amounts by mask, added up by group in the end: many objects have few masks.
 struct MaskCounts {
-    /// By some bits of a mix of the mask: the last such mask, and what was counted with it.
+    /// By some bits of a hash of the mask: the last such mask, and the amount counted with it.
     recent: Vec<(u64, Amount)>,
     sums: Vec<Amount>,
 }
@@ -154,7 +154,7 @@ pub(super) struct NarrowSets<M> {
     /// By number.
     masks: Vec<M>,
     numbers: FxHashMap<u64, u8>,
-    /// By two numbers: that of what both have, or of what either has; [`UNKNOWN`].
+    /// By two numbers: the number of their intersection, or of their union; or [`UNKNOWN`].
     meets: Vec<u8>,
     joins: Vec<u8>,
     /// By list of groups.
@@ -168,7 +168,7 @@ impl<M: Mask> NarrowSets<M> {
     /// The most sets: one number means that nothing is known.
     pub const MOST: usize = UNKNOWN as usize;
 
-    /// Of at most `most` sets; as they were when the lists alone are more.
+    /// Narrow sets, at most `most` of them. Returns the wide ones unchanged if the lists alone are more.
     pub fn new(wide: MaskSets<M>, most: usize) -> Result<NarrowSets<M>, MaskSets<M>> {
         let table = || vec![UNKNOWN; 1 << 16];
         let mut sets = NarrowSets {
@@ -190,7 +190,7 @@ impl<M: Mask> NarrowSets<M> {
         Ok(sets)
     }
 
-    /// The sets that the numbers stand for, of whatever has been done so far; and what to go on with.
+    /// The sets that the numbers stand for, for the part done so far, and the state to go on with.
     pub fn widen(self, sets: &[u8]) -> (MaskSets<M>, Vec<M>) {
         let mut masks = [M::ALL; 256];
         masks[..self.masks.len()].copy_from_slice(&self.masks);

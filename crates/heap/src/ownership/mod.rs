@@ -1,7 +1,14 @@
-//! Who keeps what alive: what a reference keeps ([`KeepRules`]), the graph that follows ([`KeepGraph`]), which object alone
-//! owns which ([`Dominators`]), what groups of objects reach and retain ([`GroupClosures`]) and what any set of objects does
-//! ([`ObjectClosures`]) and what goes when references or roots are cut ([`CutSet`]), how strongly objects are kept
-//! ([`Strengths`]), the shortest way to each ([`ShortestPaths`]).
+//! Questions of ownership: which objects keep which alive.
+//!
+//! | type | answers |
+//! |---|---|
+//! | [`KeepRules`] | which references keep their target |
+//! | [`KeepGraph`] | the graph of these references |
+//! | [`Dominators`] | which objects each object alone owns |
+//! | [`GroupClosures`] | the objects that groups reach and retain |
+//! | [`ObjectClosures`] | the same for any set, and the objects freed by a [`CutSet`] |
+//! | [`Strengths`] | how strongly objects are kept |
+//! | [`ShortestPaths`] | the shortest path to each object |
 //!
 //! Groups are numbers here; nothing knows names and trees.
 
@@ -9,6 +16,7 @@ mod closures;
 mod cut;
 mod dominators;
 mod graph;
+mod leaves;
 mod masks;
 mod order;
 mod passing;
@@ -20,6 +28,7 @@ mod strengths;
 mod subtrees;
 #[cfg(test)]
 mod tests;
+mod tops;
 mod unrecorded;
 
 pub use closures::{GroupAmounts, GroupClosures, ObjectGroups};

@@ -1,36 +1,39 @@
-//! Orders in which every node comes after as many of those that keep it as can be.
+//! Orders of the graph in which a node comes after its keepers wherever possible.
 
-use super::KeepGraph;
+use super::graph::KeepGraph;
+use crate::bits::BitSet;
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::state::HeapState;
 use crate::sweep::Sweep;
-use crate::{BitSet, HeapState, ObjectId};
+use crate::types::ObjectId;
 
-/// Steps between two looks at whether somebody wants the work to end.
+/// Steps between two checks for cancellation.
 const CHECKED: usize = 1 << 18;
 
-/// What `from` keep, and `from`, without what is in `but` and what that alone leads to; objects, and types behind all objects.
-/// In reverse postorder of a depth-first walk: where there are no cycles, every node comes after all that keep it; and every
-/// node but the first ones after one that does. 8 bytes a node at worst.
+/// The nodes (objects, and types behind all objects) reachable from `from` by references that `goes` accepts, by source and target. They
+/// are in reverse postorder of a depth-first walk: without cycles, every node comes after all its keepers. In any case every node except
+/// the first ones comes after one of its keepers. 8 bytes a node at worst.
 ///
 /// # Errors
 /// When cancelled.
 pub(super) fn reverse_postorder(
     graph: &KeepGraph<'_>,
     from: impl Iterator<Item = ObjectId>,
-    but: &BitSet,
+    goes: impl Fn(u32, u32) -> bool,
     progress: &Progress,
 ) -> Result<Vec<u32>> {
     let mut reached = BitSet::new(graph.nodes());
     let mut nodes = Vec::new();
     let mut path: Vec<(u32, u32)> = Vec::new();
     for root in from {
-        if but.contains(root.0) || !reached.insert(root.0) {
+        if !reached.insert(root.0) {
             continue;
         }
         path.push((root.0, 0));
         while let Some((node, cursor)) = path.last_mut() {
-            let next = graph.step(*node, cursor, |target| !reached.contains(target) && !but.contains(target));
+            let from = *node;
+            let next = graph.step(from, cursor, |to| !reached.contains(to) && goes(from, to));
             match next {
                 Some(next) => {
                     reached.insert(next);
@@ -75,11 +78,10 @@ pub(super) fn follow(graph: &KeepGraph<'_>, seen: &mut BitSet, open: &mut Sweep,
     Ok(())
 }
 
-/// Words of nodes between two looks at whether somebody wants the work to end.
+/// Words of nodes between two checks for cancellation.
 pub(super) const WORDS: usize = 1 << 12;
 
-/// All objects in the order of their strongly connected components: what refers before what is referred to, where they
-/// are not in one component.
+/// All objects in the order of their strongly connected components: referrers before their targets, unless they are in one component.
 pub(super) struct ComponentOrder {
     /// Objects; those of a component beside each other.
     pub objects: Vec<u32>,
@@ -88,9 +90,8 @@ pub(super) struct ComponentOrder {
 }
 
 impl ComponentOrder {
-    /// Of the references that keep, without those to class objects that come from being an instance. Pearce's algorithm
-    /// (*A space-efficient algorithm for finding strongly connected components*, 2016); 8 bytes an object, and as much
-    /// for the walk at worst.
+    /// Uses the references that keep, without those from instances to class objects. Pearce's algorithm (*A space-efficient algorithm for
+    /// finding strongly connected components*, 2016); 8 bytes an object, and as much for the walk at worst.
     ///
     /// # Errors
     /// When cancelled.

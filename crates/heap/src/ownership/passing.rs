@@ -1,32 +1,33 @@
-//! Passing sets of groups on along references, until nothing changes.
+//! Propagation of sets of groups along references, until nothing changes.
 //!
-//! Objects whose sets changed wait, and are taken in the order of the heap, round by round ([`Sweep`]): in whatever order it
-//! is done the result is the same, and so the objects and their references are read in the order in which they lie in memory.
-//! An object is visited 1.2 times on ordinary heaps, and at worst as often as its set can get smaller.
+//! Objects whose sets changed wait, and are taken in the order of the heap, round by round ([`Sweep`]). The result does not depend on the
+//! order, and this one reads the objects and their references as they lie in memory. An object is visited 1.2 times on ordinary heaps, and
+//! at worst as often as its set can get smaller.
 
-use super::GroupClosures;
+use super::closures::GroupClosures;
 use super::order::{ComponentOrder, WORDS, objects_where};
 use super::sets::SetAlgebra;
+use crate::bits::BitSet;
 use crate::error::Result;
 use crate::prefetch::prefetch;
 use crate::progress::Progress;
 use crate::sweep::Sweep;
-use crate::{BitSet, ObjectId};
+use crate::types::ObjectId;
 
-/// Nodes between two looks at whether somebody wants the work to end.
+/// Nodes between two checks for cancellation.
 const CHECKED: usize = 1 << 16;
 
 /// How far passing on has come. It can be gone on with, also with sets of another kind.
 pub(super) struct Passing<T> {
-    /// By node (objects, then types): what passes on the ways to it, its own groups not counted.
+    /// By node (objects, then types): the groups that arrive on the paths to it, without its own.
     pub at: Vec<T>,
     waiting: Sweep,
-    /// What roots reach; `None` while that is being found.
+    /// The reachable objects; `None` until they are found.
     live: Option<BitSet>,
 }
 
 impl<T> Passing<T> {
-    /// With other sets in place of these.
+    /// The same state with converted sets.
     pub fn with<U>(self, other: impl FnOnce(Vec<T>) -> Vec<U>) -> Passing<U> {
         Passing { at: other(self.at), waiting: self.waiting, live: self.live }
     }
@@ -44,9 +45,9 @@ impl GroupClosures<'_> {
         Passing { at, waiting, live: None }
     }
 
-    /// Passes on to the end: afterwards `passing` has, by node, the groups that it goes with because of those above it;
-    /// [`SetAlgebra::ALL`] where no path leads to it, neither from roots nor from groups. `None` when there are too many
-    /// sets: what was found then is still true of the ways that have been looked at, and nothing that waits is lost.
+    /// Runs the propagation. Afterwards `passing` has, by node, the groups that would free it from above; [`SetAlgebra::ALL`] if no path
+    /// leads to it, neither from roots nor from groups. `None` if there are too many sets: the sets found so far are then true of the paths
+    /// followed so far, and all that wait are kept.
     pub(super) fn pass<S: SetAlgebra>(
         &self,
         sets: &mut S,
@@ -79,8 +80,8 @@ impl GroupClosures<'_> {
         Ok(fits)
     }
 
-    /// Follows what waits. `goes`: whether sets are passed on to a node; `change`: from the set of a node and one that
-    /// comes to it, the new one.
+    /// Follows the waiting nodes. `goes`: whether sets are passed on to a node; `change`: from the set of a node and one that arrives, the
+    /// new one.
     fn settle<S: SetAlgebra>(
         &self,
         sets: &mut S,
@@ -131,7 +132,7 @@ impl GroupClosures<'_> {
         Ok(Some(()))
     }
 
-    /// By object: the groups that reach it by references, its own included. `None` when there are too many sets.
+    /// By object: the groups that reach it by references, its own included. `None` if there are too many sets.
     pub(super) fn reaching<S: SetAlgebra>(&self, sets: &mut S, progress: &Progress) -> Result<Option<Vec<S::Set>>> {
         let components = match self.components.get() {
             Some(components) => components,

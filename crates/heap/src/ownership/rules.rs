@@ -1,8 +1,8 @@
-//! Which references keep what they refer to alive.
+//! The rules for references: which of them keep their target alive.
 
-use crate::{HeapType, Strength};
+use crate::Strength;
 
-/// What the referents of reference objects count for. All other references keep what they refer to.
+/// The rules for the referents of reference objects. All other references keep their target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeepRules {
     /// Soft references keep their referents, as they do in a running VM that has memory left.
@@ -10,19 +10,18 @@ pub struct KeepRules {
     /// Weak, phantom and finalizer references keep theirs. They do not in the VM: for comparison with tools that do not
     /// tell references apart.
     pub weak: bool,
-    /// Classes whose loader the VM never lets go of are held by the VM, as they are in HotSpot. Otherwise the dump's roots
-    /// alone count, which name such classes only of the bootstrap loader: then a class loader owns what its classes'
-    /// static fields hold.
+    /// If true, the VM holds the classes whose loaders are never unloaded, as in HotSpot. Otherwise the dump's roots alone count, which
+    /// name such classes only of the bootstrap loader: then a class loader owns the objects of its classes' static fields.
     pub permanent_classes: bool,
-    /// An instance keeps its class, as in the VM. Otherwise its loader does, and whoever refers to the class object.
+    /// If true, an instance keeps its class, as in the VM. Otherwise its loader does, and referrers of the class object.
     pub instances_keep_classes: bool,
-    /// Local variables and locks count as roots also of what is kept without them. Otherwise they keep what nothing else
-    /// does: a method that works on a collection while a dump is taken does not own it. What is alive is the same.
+    /// If true, local variables and locks count as roots of objects that something else keeps, too. Otherwise they keep only objects that
+    /// nothing else does: a method that works on a collection while a dump is taken does not own it. The live objects are the same.
     pub passing_roots: bool,
 }
 
 impl Default for KeepRules {
-    /// As a running VM: soft references keep, weaker ones do not.
+    /// The rules of a running VM: soft references keep, weaker ones do not.
     fn default() -> Self {
         KeepRules {
             soft: true,
@@ -32,21 +31,6 @@ impl Default for KeepRules {
             passing_roots: true,
         }
     }
-}
-
-/// Loaders that live as long as the VM (HotSpot: the built-in loaders), by the beginnings of their names.
-const PERMANENT_LOADERS: [&str; 4] = [
-    "bootstrap",
-    "jdk.internal.loader.ClassLoaders$",
-    "sun.misc.Launcher$AppClassLoader",
-    "sun.misc.Launcher$ExtClassLoader",
-];
-
-/// Whether a type is never unloaded. Hidden classes, which have an address in their name, come and go also with such
-/// loaders.
-pub(super) fn is_permanent(of: &HeapType) -> bool {
-    let hidden = of.name.rfind("0x").is_some_and(|at| of.name[..at].ends_with(['/', '.', '+']));
-    !hidden && PERMANENT_LOADERS.iter().any(|loader| of.loader.starts_with(loader))
 }
 
 impl KeepRules {
@@ -59,7 +43,7 @@ impl KeepRules {
         passing_roots: true,
     };
 
-    /// The same for who owns what: of roots that hold an object for a moment, those alone that nothing else stands for.
+    /// The same rules for ownership: roots that hold an object for a moment count only for objects that nothing else keeps.
     pub fn for_owners(self) -> KeepRules {
         KeepRules { passing_roots: false, ..self }
     }

@@ -1,21 +1,26 @@
-//! What any set of objects reaches and retains, and what goes when references or roots are cut: one walk for both. A cut takes
-//! away some references, a set of objects all that lead to it.
+//! Closures of any set of objects, and the objects freed when references or roots are cut. One walk answers both: a cut removes some
+//! references, a set removes all references to it.
 //!
-//! Time follows what is reached from the set, not the heap. What is reached from it and also from outside is found where it
-//! is referred to: by a root, or by an object that is alive and not reached from the set. (Objects that are not alive
-//! own nothing.) From these objects on, nothing is freed.
+//! The time is linear in the objects reached from the set, not in the heap. An object reached from the set and also from outside is found
+//! where it is referred to: by a root, or by a live object that the set does not reach. (Dead objects own nothing.) From these objects on,
+//! nothing is freed.
 //!
-//! From an instance the way leads on to its class object, its loader and all its other classes, which is most of the heap.
-//! That way is not taken while it is certain that the class object stays: while it, or some other instance, is reached
-//! from roots by references and not from the set. Where it is taken (the only instance of a lambda's class), it does not
-//! lead on to what a short way from a root holds whatever happens to the set, which a class loader nearly always has.
+//! An instance leads on to its class object, its loader and all its other classes, which is most of the heap. The walk leaves this path out
+//! while the class object certainly stays: while roots reach it, or some other instance, by references and not through the set. If the walk
+//! has to take it (the only instance of a lambda's class), it stops at objects that a short path from a root holds in any case, which is
+//! nearly always true of a class loader.
 
+use super::cut::CutSet;
+use super::graph::KeepGraph;
 use super::order::WORDS;
-use super::{CutSet, KeepGraph, KeepRules};
+use super::rules::KeepRules;
+use crate::amount::Amount;
+use crate::bits::BitSet;
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::state::HeapState;
 use crate::sweep::Sweep;
-use crate::{Amount, BitSet, HeapState, ObjectId, TypeId};
+use crate::types::{ObjectId, TypeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -26,28 +31,28 @@ use std::collections::VecDeque;
 /// object.
 pub struct ObjectClosures<'h> {
     graph: KeepGraph<'h>,
-    /// What roots reach by references alone.
+    /// Objects that roots reach by references alone.
     by_references: BitSet,
-    /// What roots reach; `None` where that is the same.
+    /// Objects that roots reach; `None` if that is the same set.
     with_classes: Option<BitSet>,
     /// By type node: instances that roots reach, and those that they reach by references alone.
     instances: Vec<(u32, u32)>,
 }
 
-/// What a set of objects reaches and retains.
+/// The closures of a set of objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectClosure {
-    /// The set, all it reaches by references, and what it retains.
+    /// The set, all it reaches by references, and all it retains.
     pub deep: BitSet,
-    /// What would be freed if the set were: the set, and what is reached from it alone.
+    /// The objects that would be freed with the set: the set, and everything reached from it alone.
     pub retained: BitSet,
 }
 
-/// Objects between two looks at whether somebody wants the work to end.
+/// Objects between two checks for cancellation.
 const CHECKED: usize = 1 << 16;
 
-/// How many referrers are looked at, in all, in search of ways from roots to what classes lead to; a quarter of what is
-/// left for each. A guess: a loader is found within dozens, and a walk over a large heap costs hundreds of times as much.
+/// Most referrers to visit, in all, in the search for paths from roots to objects that classes lead to; each object may use a quarter of
+/// the rest. A guess: a loader is found within dozens, and a walk over a large heap costs hundreds of times as much.
 const LOOKS: usize = 1 << 18;
 
 impl<'h> ObjectClosures<'h> {
@@ -95,12 +100,12 @@ impl<'h> ObjectClosures<'h> {
         Ok(ObjectClosures { graph, by_references, with_classes, instances })
     }
 
-    /// What roots reach, under the rules.
+    /// The objects that roots reach, under the rules.
     pub fn live(&self) -> &BitSet {
         self.with_classes.as_ref().unwrap_or(&self.by_references)
     }
 
-    /// What a set of objects reaches by references, the set included.
+    /// The objects that a set reaches by references, the set included.
     ///
     /// # Errors
     /// When cancelled.
@@ -113,7 +118,7 @@ impl<'h> ObjectClosures<'h> {
         Ok(reached)
     }
 
-    /// What a set of objects reaches and retains.
+    /// The closures of a set of objects.
     ///
     /// # Errors
     /// When cancelled.
@@ -131,7 +136,7 @@ impl<'h> ObjectClosures<'h> {
         Ok(ObjectClosure { deep, retained })
     }
 
-    /// The objects that roots reach, but would not without what is cut.
+    /// The objects that roots reach only by the cut references and roots.
     ///
     /// # Errors
     /// When cancelled.
@@ -190,7 +195,7 @@ fn spread(
     Ok(())
 }
 
-/// What is thought away.
+/// The objects, references or roots to leave out.
 enum Gone<'c> {
     /// Objects, with every reference to them.
     Objects(&'c BitSet),
@@ -260,7 +265,7 @@ impl Gone<'_> {
         false
     }
 
-    /// Whether a reference still keeps its target, as far as that is told at once.
+    /// True if a reference still keeps its target, as far as that is known without a walk.
     fn passes(&self, graph: &KeepGraph<'_>, from: ObjectId, to: ObjectId) -> bool {
         let uncut = match self {
             Gone::Objects(set) => !set.contains(from.0),
@@ -277,13 +282,13 @@ impl Gone<'_> {
     }
 }
 
-/// What is reached from some objects.
+/// The objects reached from some objects.
 struct Reach<'c, 'h> {
     all: &'c ObjectClosures<'h>,
     inside: BitSet,
-    /// Those of `inside` that have not been followed.
+    /// Objects of `inside` that were not followed yet.
     open: Sweep,
-    /// Those that have.
+    /// Objects that were followed.
     found: Vec<u32>,
     /// By type node: instances inside that roots reach, and those that they reach by references alone.
     instances: Vec<(u32, u32)>,
@@ -309,7 +314,7 @@ impl<'c, 'h> Reach<'c, 'h> {
         }
     }
 
-    /// Follows references, to the end or to what does not enter.
+    /// Follows references, to the end or to objects that `enters` refuses.
     fn follow(&mut self, enters: impl FnMut(ObjectId) -> bool, progress: &Progress) -> Result<()> {
         let Reach { all, inside, open, found, instances, types, met } = self;
         let live = all.live();
@@ -360,9 +365,9 @@ impl<'c, 'h> Reach<'c, 'h> {
         }
     }
 
-    /// What of it stays alive without what is gone: what roots hold, what is referred to from outside, and what these keep.
-    /// (What is outside and alive stays so: where a way to it leads out of what is inside, it goes on from what surely stays,
-    /// and from there by nothing that is gone.)
+    /// The objects inside that stay alive without `gone`: those that roots hold or outside objects refer to, and everything these keep. (A
+    /// live object outside stays alive. If a path to it leads through the inside, the rest of that path starts at an object that surely
+    /// stays, and passes nothing that is gone.)
     fn kept(&self, gone: &Gone<'_>, progress: &Progress) -> Result<BitSet> {
         let all = self.all;
         let graph = &all.graph;

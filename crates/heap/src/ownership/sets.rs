@@ -1,8 +1,7 @@
-//! Sets of groups, as small values that can be compared, met and joined fast.
+//! Sets of groups as small values, with fast comparison, intersection and union.
 //!
-//! Here is [`InternedSets`] for any number of groups: a set is the number of a list that is kept once. A heap has many
-//! objects and few distinct sets: what two sets have in common is computed once for each pair of them. For up to 63 groups
-//! there are sets of bits (`masks`).
+//! [`InternedSets`] serves any number of groups: a set is the number of a list that is kept once. A heap has many objects and few distinct
+//! sets, so the intersection of two sets is computed once for each pair of them. For up to 63 groups there are sets of bits (`masks`).
 
 use crate::{Amount, HeapState, ObjectId};
 use hashbrown::HashTable;
@@ -14,17 +13,17 @@ pub(super) trait SetAlgebra {
     type Set: Copy + PartialEq;
     /// No group.
     const EMPTY: Self::Set;
-    /// Every group: what is not known yet, where sets only get smaller.
+    /// Every group: the initial value where sets only get smaller.
     const ALL: Self::Set;
 
-    /// What both have; `None` when there is no room for it.
+    /// The intersection; `None` if there is no room for it.
     fn meet(&mut self, a: Self::Set, b: Self::Set) -> Option<Self::Set>;
-    /// What either has; `None` when there is no room for it. Neither is [`SetAlgebra::ALL`].
+    /// The union; `None` if there is no room for it. Neither is [`SetAlgebra::ALL`].
     fn join(&mut self, a: Self::Set, b: Self::Set) -> Option<Self::Set>;
     /// The groups of a list of groups.
     fn of_list(&self, list: u32) -> Self::Set;
-    /// By group: the objects whose set, or whose list of groups, has it. `sets`, by object: [`SetAlgebra::ALL`] where it is
-    /// not known, of which nothing is counted. `None` when there is no room for what some have in both.
+    /// By group: the amount of objects whose set, or whose list of groups, contains it. `sets` is by object, [`SetAlgebra::ALL`] if
+    /// unknown: then the object does not count. `None` if a union has no room.
     fn sums(&mut self, heap: &HeapState, sets: &[Self::Set], lists: &[u32]) -> Option<Vec<Amount>>;
 }
 
@@ -48,7 +47,7 @@ pub(super) struct InternedSets {
 pub(super) struct SetLimits {
     /// Entries of all sets together, 4 bytes each.
     pub entries: usize,
-    /// Pairs of which is known what they have in common, and as many of which is known what either has: 20 bytes each.
+    /// Pairs with a known intersection, and as many with a known union: 20 bytes each.
     pub pairs: usize,
 }
 
@@ -210,7 +209,7 @@ fn pair(a: u32, b: u32) -> u64 {
     u64::from(a.min(b)) << 32 | u64::from(a.max(b))
 }
 
-/// What is known of pairs of sets: the last ones asked for in a table that stays in the cache, all others behind it.
+/// A cache of results for pairs of sets: recent pairs in a table that fits the processor's cache, all others in a map.
 struct Memo {
     recent: Vec<(u64, u32)>,
     all: FxHashMap<u64, u32>,

@@ -1,25 +1,26 @@
 //! Shortest paths from GC roots to objects.
 
-use super::KeepGraph;
+use super::graph::KeepGraph;
+use crate::bits::BitSet;
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::{BitSet, ObjectId};
+use crate::types::ObjectId;
 
 /// For each object the last step of a shortest path from a GC root to it. Memory: 4 bytes an object, 8 while it is made.
 pub struct ShortestPaths {
-    /// By object: who it was first reached from; [`UNREACHED`]; [`HELD`] by a root.
+    /// By object: the object it was first reached from, [`UNREACHED`], or [`HELD`] by a root.
     from: Vec<u32>,
 }
 
 const UNREACHED: u32 = u32::MAX;
 const HELD: u32 = u32::MAX - 1;
 
-/// Objects looked at between two looks at whether somebody wants the work to end.
+/// Objects between two checks for cancellation.
 const CHECKED: usize = 1 << 18;
 
 impl ShortestPaths {
-    /// Breadth first from all roots. Where only some objects are `wanted`, the search ends when all of them are reached;
-    /// of others nothing is said then. Of several shortest paths it is always the same one. O(objects + references).
+    /// Searches breadth first from all roots. With `wanted`, the search ends when all of these are reached, and has no answer for others.
+    /// Of several shortest paths it always picks the same one. O(objects + references).
     ///
     /// # Errors
     /// When cancelled.

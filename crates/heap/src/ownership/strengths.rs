@@ -1,11 +1,15 @@
-//! By how strong references each object is kept: what the VM could let go of when memory is short, and what it only still has.
+//! The strength of the references that keep each object: plain, soft or weaker. A VM short of memory may let go of softly kept objects.
 
+use super::graph::KeepGraph;
 use super::order::follow;
-use super::{KeepGraph, KeepRules};
+use super::rules::KeepRules;
+use crate::amount::Amount;
+use crate::bits::BitSet;
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::state::HeapState;
 use crate::sweep::Sweep;
-use crate::{Amount, BitSet, HeapState, ObjectId};
+use crate::types::ObjectId;
 
 /// The strongest way from a GC root to an object: as strong as the weakest reference on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,7 +40,8 @@ impl KeptBy {
     }
 }
 
-/// By what each object of a heap state is kept. A bit an object for each strength; at most three walks from the roots.
+/// The strength by which each object of a heap state is kept. A bit an object for each strength; one walk from the roots, with
+/// pauses for the references of each strength.
 pub struct Strengths {
     strong: BitSet,
     soft: BitSet,
@@ -44,23 +49,25 @@ pub struct Strengths {
 }
 
 impl Strengths {
-    /// Of a heap state.
+    /// The strengths in a heap state.
     ///
     /// # Errors
     /// When cancelled.
     pub fn new(heap: &HeapState, progress: &Progress) -> Result<Strengths> {
         progress.begin("Looking how strongly objects are kept", heap.object_count() as u64);
-        let strong = reached(heap, KeepRules::SOFT_AS_WEAK, progress)?;
+        let mut walk = StrengthWalk::new(heap, KeepRules::SOFT_AS_WEAK, progress)?;
+        let strong = walk.seen.clone();
         // Without reference objects there is one strength.
         if heap.referents().all().is_empty() {
             return Ok(Strengths { soft: strong.clone(), weak: strong.clone(), strong });
         }
-        let soft = reached(heap, KeepRules::default(), progress)?;
-        let weak = reached(heap, KeepRules { weak: true, ..KeepRules::default() }, progress)?;
+        walk = walk.go_on(KeepRules::default(), progress)?;
+        let soft = walk.seen.clone();
+        let weak = walk.go_on(KeepRules { weak: true, ..KeepRules::default() }, progress)?.seen;
         Ok(Strengths { strong, soft, weak })
     }
 
-    /// Of one object.
+    /// The strength of one object.
     #[inline]
     pub fn of(&self, o: ObjectId) -> KeptBy {
         match () {
@@ -71,7 +78,7 @@ impl Strengths {
         }
     }
 
-    /// How many objects and bytes of some objects are kept by what, in the order of [`KeptBy::ALL`]. They add up.
+    /// Objects and bytes by strength, in the order of [`KeptBy::ALL`]. They add up.
     pub fn amounts(&self, heap: &HeapState, objects: impl Iterator<Item = ObjectId>) -> [Amount; 4] {
         let mut amounts = [Amount::default(); 4];
         for o in objects {
@@ -81,11 +88,38 @@ impl Strengths {
     }
 }
 
-fn reached(heap: &HeapState, rules: KeepRules, progress: &Progress) -> Result<BitSet> {
-    let graph = KeepGraph::new(heap, rules);
-    let mut seen = BitSet::new(graph.nodes());
-    let mut open = Sweep::new(graph.nodes());
-    graph.roots().iter().filter(|root| seen.insert(root.0)).for_each(|root| open.add(root.0));
-    follow(&graph, &mut seen, &mut open, progress)?;
-    Ok(seen)
+/// What roots reach under some rules.
+struct StrengthWalk<'h> {
+    graph: KeepGraph<'h>,
+    seen: BitSet,
+}
+
+impl<'h> StrengthWalk<'h> {
+    fn new(heap: &'h HeapState, rules: KeepRules, progress: &Progress) -> Result<StrengthWalk<'h>> {
+        let graph = KeepGraph::new(heap, rules);
+        let mut walk = StrengthWalk { seen: BitSet::new(graph.nodes()), graph };
+        walk.follow_from(walk.graph.roots().to_vec(), progress)?;
+        Ok(walk)
+    }
+
+    /// Under rules by which more references keep. With the same roots, all that is reached by now stays so.
+    fn go_on(self, rules: KeepRules, progress: &Progress) -> Result<StrengthWalk<'h>> {
+        let heap = self.graph.heap();
+        let graph = KeepGraph::new(heap, rules);
+        if graph.roots() != self.graph.roots() {
+            return StrengthWalk::new(heap, rules, progress);
+        }
+        let mut walk = StrengthWalk { graph, seen: self.seen };
+        let weaker = heap.referents().all();
+        let reached = weaker.iter().filter(|r| rules.keeps(r.strength) && walk.seen.contains(r.from.0));
+        let reached: Vec<ObjectId> = reached.map(|r| r.to).collect();
+        walk.follow_from(reached, progress)?;
+        Ok(walk)
+    }
+
+    fn follow_from(&mut self, from: Vec<ObjectId>, progress: &Progress) -> Result<()> {
+        let mut open = Sweep::new(self.graph.nodes());
+        from.iter().filter(|o| self.seen.insert(o.0)).for_each(|o| open.add(o.0));
+        follow(&self.graph, &mut self.seen, &mut open, progress)
+    }
 }

@@ -1,29 +1,32 @@
-//! What a group retains, without going over the heap: for groupings of very many small groups.
+//! The retained size of a group without a pass over the heap, for groupings of very many small groups.
 //!
-//! In any tree of paths from the GC roots, what lies below no member of a group has a path that avoids the group: its own path
-//! in the tree. So a group retains nothing but members and what lies below them, and of that whatever no GC root holds and
-//! nothing from outside leads to. The tree is that of a breadth-first search, in which little lies below an object.
+//! In any tree of paths from the GC roots, an object below no member of a group has a path that avoids the group: its own path in the tree.
+//! So a group retains only members and objects below them: of these, the ones that neither a GC root holds nor anything outside leads to.
+//! The tree is that of a breadth-first search, in which little lies below an object.
 
-use super::{KeepGraph, ObjectGroups};
+use super::closures::ObjectGroups;
+use super::graph::KeepGraph;
+use crate::amount::Amount;
+use crate::bits::BitSet;
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::{Amount, BitSet, ObjectId};
+use crate::types::ObjectId;
 
 /// A tree of shortest paths to all that roots reach. Memory: 12 bytes a node (objects and types), 20 while it is made.
 pub(super) struct Subtrees<'g, 'h> {
     graph: &'g KeepGraph<'h>,
-    /// By node: its place in `order`; [`NONE`] where no root reaches it.
+    /// By node: its place in `order`; [`NONE`] if unreachable.
     place: Vec<u32>,
-    /// Nodes, each before what lies below it, which comes before all else.
+    /// Nodes in preorder: each before everything below it.
     order: Vec<u32>,
-    /// By place: that behind what lies below it.
+    /// By place: the place after everything below it.
     end: Vec<u32>,
     /// By type node: instances that roots reach.
     instances: Vec<u32>,
     scratch: SubtreeScratch,
 }
 
-/// What is noted of one group, and taken back afterwards.
+/// Notes about one group, reset afterwards.
 #[derive(Default)]
 struct SubtreeScratch {
     members: BitSet,
@@ -36,7 +39,7 @@ struct SubtreeScratch {
 
 const NONE: u32 = u32::MAX;
 
-/// Nodes between two looks at whether somebody wants the work to end.
+/// Nodes between two checks for cancellation.
 const CHECKED: usize = 1 << 18;
 
 impl<'g, 'h> Subtrees<'g, 'h> {
@@ -125,8 +128,8 @@ impl<'g, 'h> Subtrees<'g, 'h> {
         self.place[node as usize] != NONE
     }
 
-    /// What a group retains, in time that follows what lies below its members, and what refers to that. `None` when it
-    /// retains more than `most` of what no root reaches.
+    /// The retained amount of a group. The time is linear in the objects below its members and their referrers. `None` if it retains more
+    /// than `most` unreachable objects.
     pub fn retained(&mut self, members: &[ObjectId], most: usize) -> Option<Amount> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let amount = self.retained_with(members, most, &mut scratch);

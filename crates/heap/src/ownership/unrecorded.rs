@@ -1,10 +1,11 @@
-//! What must be held by GC roots that the source did not record.
+//! Objects that must be held by GC roots missing from the source.
 
-use super::KeepGraph;
+use super::graph::KeepGraph;
 use super::order::{follow, reverse_postorder};
+use crate::bits::BitSet;
 use crate::progress::Progress;
 use crate::sweep::Sweep;
-use crate::{BitSet, ObjectId};
+use crate::types::ObjectId;
 
 /// One object of each strongly connected component that is alive, but that neither roots nor other such components lead
 /// to.
@@ -22,7 +23,7 @@ pub(super) fn unrecorded(graph: &KeepGraph<'_>) -> Vec<ObjectId> {
         return Vec::new();
     }
     // The first of the reverse postorder is in a component that no other leads to, and so on with what it does not reach.
-    let order = reverse_postorder(graph, lost(), &seen, &unwatched).expect(never);
+    let order = reverse_postorder(graph, lost(), |_, to| !seen.contains(to), &unwatched).expect(never);
     let mut tops = Vec::new();
     for node in order {
         if seen.insert(node) {

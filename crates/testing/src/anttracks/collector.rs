@@ -1,4 +1,4 @@
-//! What all collections have in common: when they start, how they end, where objects go and how that is written.
+//! Shared by all collections: start, end, destinations of objects, and how they are written.
 use super::heap::FILLER;
 use super::parallel::{Bump, Parallel};
 use super::program::Plan;

@@ -86,7 +86,7 @@ impl Parallel {
         }
     }
 
-    /// What a young collection may have to promote at most.
+    /// Most bytes that a young collection may have to promote.
     pub(super) fn young_capacity(&self) -> u64 {
         self.eden.bytes() + self.survivor_sizes[0]
     }

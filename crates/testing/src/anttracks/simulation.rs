@@ -53,7 +53,7 @@ pub(super) struct Model<'a> {
     /// Collections so far.
     pub(super) number: u32,
     pub(super) time: u64,
-    /// What short addresses in the trace are relative to.
+    /// Base of short addresses in the trace.
     pub(super) base: u64,
     /// Allocations so far.
     pub(super) allocations: u64,

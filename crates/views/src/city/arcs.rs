@@ -1,7 +1,9 @@
-//! How references run through the city: as arcs over the roofs, as straight cones, or as arcs that keep together on their way to one
-//! district. And which of them a point of the picture lies on.
+//! Curves along which references are drawn: arcs over the roofs, straight cones, or arcs bundled towards one district. Also finds the curve
+//! nearest to a point of the picture.
 
-use super::{CityPlan, Cone, MIN_RADIUS, Roofs};
+use super::cones::{Cone, MIN_RADIUS};
+use super::over_roofs::Roofs;
+use super::plan::CityPlan;
 use glam::{Mat4, Vec2, Vec3};
 use std::collections::BTreeMap;
 
@@ -31,7 +33,7 @@ impl ReferenceShape {
         }
     }
 
-    /// That of a name.
+    /// The shape with this id.
     pub fn of(id: &str) -> Option<ReferenceShape> {
         ReferenceShape::ALL.into_iter().find(|shape| shape.id() == id)
     }
@@ -47,8 +49,8 @@ const ARC_THICKNESS: f32 = 0.4;
 /// Bundled arcs run together for this part of the way.
 const TOGETHER: f32 = 0.72;
 
-/// The way of each cone, in their order; a straight one is a single piece, others have `pieces`, and one more at an end from which they
-/// go straight up first: they are lifted over `roofs`. Two cones between the same buildings lie beside each other.
+/// The curve of each cone, in the order of the cones. A straight cone is a single piece; others have `pieces`. One more piece lifts an end
+/// straight up first, over `roofs`. Two cones between the same buildings lie beside each other.
 pub fn cone_ways(
     plan: &CityPlan,
     cones: &[Cone],
@@ -122,7 +124,7 @@ fn arc(cone: &Cone, s: f32) -> Vec3 {
     cone.from + along * s + Vec3::Y * (bow * rise(along)) + aside * bow
 }
 
-/// From the selection towards the middle of the district, and from there to the other end: a cubic curve.
+/// A cubic curve from the selection towards the middle of the district, and on to the other end.
 fn bundle(cone: &Cone, hub: Vec3, s: f32) -> Vec3 {
     let (here, there) = if cone.incoming { (cone.to, cone.from) } else { (cone.from, cone.to) };
     // The same wherever in the district it ends: that is what keeps them together.
@@ -134,7 +136,7 @@ fn bundle(cone: &Cone, hub: Vec3, s: f32) -> Vec3 {
     here * (r * r * r) + a * (3.0 * r * r * s) + b * (3.0 * r * s * s) + there * (s * s * s)
 }
 
-/// What a point of the picture lies on.
+/// The curve that lies under a point of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NearWay {
     /// Place of the way.

@@ -1,8 +1,9 @@
-//! Camera arithmetic: views of the city, flying, and the rule that the camera is never below ground or lost.
+//! Camera arithmetic: standard views of the city, orbiting and flying. The camera is never below ground or lost.
 
 pub use super::in_view::{CityInView, sees_city};
 
-use super::{CITY_SIZE, Rect};
+use super::config::CITY_SIZE;
+use super::rect::Rect;
 use glam::{Mat4, Vec2, Vec3};
 
 /// Where the camera is and where it looks.
@@ -17,7 +18,7 @@ pub struct CameraPose {
     pub pitch: f32,
 }
 
-/// What the camera projects onto.
+/// The projection of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lens {
     /// Vertical field of view, radians.
@@ -30,8 +31,8 @@ pub struct Lens {
 
 /// The eye stays this far above the ground.
 const LOWEST: f32 = 0.6;
-/// And within this distance of the centre: far enough for the home view of a narrow window between panels, near enough
-/// for the city to be seen.
+/// The largest distance from the centre: far enough for the home view of a narrow window between panels, near enough for the city to be
+/// seen.
 const FARTHEST: f32 = 12.0 * CITY_SIZE as f32;
 pub(super) const STEEPEST: f32 = 1.5703;
 /// How far the bird's-eye view looks down: a little of the walls is seen.
@@ -146,13 +147,13 @@ fn frame(points: &[Vec3; 8], yaw: f32, pitch: f32, lens: &Lens) -> CameraPose {
 /// A side of the city to look from, with north up on the ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewSide {
-    /// As the home view.
+    /// From the same side as the home view.
     South,
     /// From the right of the home view.
     East,
-    /// From behind it.
+    /// From behind the home view.
     North,
-    /// From its left.
+    /// From the left of the home view.
     West,
 }
 
@@ -168,7 +169,7 @@ pub fn from_side(side: ViewSide, tallest: f32, lens: &Lens) -> CameraPose {
     frame(&city_corners(tallest), yaw, HOME_PITCH, lens)
 }
 
-/// How what drags and keys do is understood.
+/// The meaning of drags and keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Navigation {
@@ -194,7 +195,7 @@ impl Navigation {
         }
     }
 
-    /// What a drag and the keys do, a sentence.
+    /// The effect of a drag and of the keys, in one sentence.
     pub fn explanation(self) -> &'static str {
         match self {
             Navigation::Orbit => "Dragging turns the city around the point under the pointer",
@@ -233,16 +234,16 @@ pub fn orbit(pose: &CameraPose, pivot: Vec3, by: Vec2) -> CameraPose {
     CameraPose { eye: pivot + turned, yaw: pose.yaw + turn, pitch: pose.pitch - tilt }
 }
 
-/// Moves the camera sideways by a drag of `by` points (right, down) in a picture `height` points high: what was taken hold of at
-/// `grasped` stays under the pointer.
+/// Moves the camera sideways by a drag of `by` points (right, down) in a picture `height` points high. The point `grasped` stays under the
+/// pointer.
 pub fn pan(pose: &CameraPose, grasped: Vec3, by: Vec2, height: f32, lens: &Lens) -> CameraPose {
     let depth = (grasped - pose.eye).dot(pose.forward()).clamp(0.5, FARTHEST);
     let unit = 2.0 * (lens.fov.clamp(0.1, 2.6) / 2.0).tan() * depth / height.max(1.0);
     CameraPose { eye: pose.eye + (pose.up() * by.y - pose.right() * by.x) * unit, ..*pose }
 }
 
-/// Turns the look by a drag of `by` points in a picture `height` points high: the picture follows the pointer, a little faster
-/// than it, so that no drag across the window loses the city at once.
+/// Turns the look by a drag of `by` points in a picture `height` points high. The picture turns a little faster than the pointer moves, but
+/// one drag across the window never loses the city.
 pub fn drag_look(pose: &CameraPose, by: Vec2, height: f32, lens: &Lens) -> CameraPose {
     let angle = 1.5 * lens.fov.clamp(0.1, 2.6) / height.max(1.0);
     CameraPose { yaw: pose.yaw - by.x * angle, pitch: pose.pitch + by.y * angle, ..*pose }
@@ -279,7 +280,7 @@ pub fn look(pose: &CameraPose, by: Vec2) -> CameraPose {
     CameraPose { yaw: pose.yaw + by.x, pitch: pose.pitch - by.y, ..*pose }
 }
 
-/// Flies towards what the mouse points at (or back), a share of the way a notch: never through the ground.
+/// Flies towards the point under the mouse (or back), a share of the way a notch: never through the ground.
 pub fn zoom(pose: &CameraPose, towards: Vec3, notches: f32) -> CameraPose {
     let to_ground = if towards.y < -0.02 { pose.eye.y / -towards.y } else { CITY_SIZE as f32 };
     let reach = to_ground.clamp(2.0, 3.0 * CITY_SIZE as f32);

@@ -1,9 +1,9 @@
-//! What became of each group from one point in time to another: grown, shrunk, appeared, vanished; and the sign of it that stands on a
-//! plot. Any time may be the base, also a later one than that shown: then it reads backwards, the exact negation.
+//! The change of each group between two points in time (grown, shrunk, appeared, vanished), and the sign for it on a plot. Any time may be
+//! the base. A base later than the time shown gives the exact negation.
 //!
 //! May not: draw, or know plots.
 
-/// What became of a group.
+/// How a group changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Change {
     /// The value is the same.
@@ -20,7 +20,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// From a value to another.
+    /// The change from one value to another.
     #[inline]
     pub fn of(before: u64, after: u64) -> Change {
         match (before, after) {
@@ -33,7 +33,7 @@ impl Change {
         }
     }
 
-    /// What it is when time runs the other way.
+    /// The same change with time running the other way.
     #[must_use]
     pub fn reversed(self) -> Change {
         match self {
@@ -46,8 +46,7 @@ impl Change {
     }
 }
 
-/// Of all that was different: the share of the larger value below which nothing is drawn on the plot. It is counted
-/// ([`Comparison::slight`]).
+/// Share of the larger value below which a change is not drawn on the plot, but counted ([`Comparison::slight`]).
 pub const SLIGHT_CHANGE: f64 = 0.01;
 
 /// Whether so little has changed that it is not drawn.
@@ -55,7 +54,7 @@ pub(super) fn is_slight(before: u64, after: u64) -> bool {
     (before.abs_diff(after) as f64) < SLIGHT_CHANGE * before.max(after) as f64
 }
 
-/// The signs that stand on plots, as bits of [`PlotState::colour`] in what [`Appearance::overlay`] gives (`shaders/signs.wgsl`).
+/// The signs on plots, as bits of [`PlotState::colour`] in the states that [`Appearance::overlay`] returns (`shaders/signs.wgsl`).
 pub mod sign {
     /// The bits of the direction.
     pub const DIRECTION: u16 = 7;

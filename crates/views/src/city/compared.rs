@@ -1,10 +1,10 @@
-//! Two points in time compared: how many groups grew, shrank, appeared and vanished, and by how much together.
+//! Comparison of two points in time: how many groups grew, shrank, appeared and vanished, and by how much together.
 //!
 //! May not: draw.
 
-use super::CityPlan;
 use super::change::{Change, is_slight};
-use super::look::OF_A_CORE;
+use super::plan::CityPlan;
+use super::values::OF_A_CORE;
 use super::values::{Plots, SampleRoom, Values};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
@@ -31,7 +31,7 @@ pub struct Comparison {
     pub vanished: ChangeSum,
     /// Groups that are there and have the same value.
     pub same: ChangeSum,
-    /// Those of the grown and shrunk whose change is too small to be drawn, see [`SLIGHT_CHANGE`].
+    /// Groups that grew or shrank by too little to be drawn, see [`SLIGHT_CHANGE`].
     pub slight: u64,
 }
 
@@ -62,8 +62,8 @@ impl Comparison {
         sums.reduce(Comparison::default, Comparison::and)
     }
 
-    /// The same base with time `t`, from what it is with time `from` and the plots that are others then; exact where no sum is past
-    /// what a number holds. Linear in these plots.
+    /// The comparison of the same base with time `t`, updated from the one with time `from` and the plots that differ. Exact unless a sum
+    /// overflowed. Linear in these plots.
     ///
     /// # Panics
     /// As [`Comparison::between`].

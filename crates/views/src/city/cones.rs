@@ -1,7 +1,9 @@
-//! References of a selection as cones: straight frustums whose two ends tell, each for itself, which share of the
-//! objects there takes part. 1 % of A referencing 80 % of B is thin at A and thick at B.
+//! References of a selection as cones: straight frustums with an independent radius at either end. The radius shows the share of the
+//! objects there that takes part: if 1 % of A references 80 % of B, the cone is thin at A and thick at B.
 
-use super::{Appearance, CityPlan, Rect};
+use super::look::Appearance;
+use super::plan::CityPlan;
+use super::rect::Rect;
 use glam::Vec3;
 use memory_city_analysis::timeline::references::{Edge, ReferenceMap};
 use memory_city_analysis::timeline::{NodeId, Timeline};
@@ -60,29 +62,28 @@ pub struct Cones {
     pub elsewhere_references: u64,
 }
 
-/// So many cones are made for each direction where nobody says otherwise.
+/// Cones for each direction, by default.
 pub const USUAL_CONES: usize = 24;
 /// More cannot be asked for.
 pub const MOST_CONES: usize = 400;
 
-/// Which cones are wanted.
+/// The cones to build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WantedCones {
-    /// At most so many for each direction, the others are counted.
+    /// Most cones for each direction; the others are counted.
     pub most: usize,
-    /// Of what refers to the selection.
+    /// References to the selection.
     pub incoming: bool,
-    /// Of what the selection refers to.
+    /// References from the selection.
     pub outgoing: bool,
 }
 
 /// References of `selected` (a building, a pruned node or a district) at time `t` as cones, those with the most
 /// objects involved first. Of a direction that is not wanted there is nothing, in no count either.
 ///
-/// Ends lie at the centres of roofs, for districts on the slab. A radius is the share of the objects there that take
-/// part, times half the shorter side of the building's current base, within [`MIN_RADIUS`] and [`MAX_RADIUS`].
-/// Cones to nodes of one More plot are merged; since one object of the selection may refer to several of them, the
-/// number of objects at the selection's end is then an upper bound.
+/// Ends lie at the centres of roofs, for districts on the slab. A radius is the share of the objects there that take part, times half the
+/// shorter side of the building's current base, within [`MIN_RADIUS`] and [`MAX_RADIUS`]. Cones to nodes of one More plot are merged. One
+/// object of the selection may refer to several of these, so the number of objects at the selection's end is then an upper bound.
 pub fn cones(
     plan: &CityPlan,
     timeline: &Timeline,
@@ -228,7 +229,7 @@ fn bundles(plan: &CityPlan, own_plot: Option<usize>, edges: &[Edge]) -> (Vec<Bun
     (by_plot.into_values().collect(), apart)
 }
 
-/// What refers or is referred to without a cone.
+/// References that get no cone.
 #[derive(Default)]
 struct WithoutCone {
     same_plot: usize,
@@ -354,7 +355,7 @@ mod tests {
         assert_eq!((from_d.cones.len(), from_d.same_plot), (1, 1));
     }
 
-    /// In a part of the heap that is a city of its own what leads out of it has no building: it is counted, not forgotten.
+    /// In a city of a part of the heap, references that leave the part have no building: they are counted, not forgotten.
     #[test]
     fn references_that_leave_the_city_are_counted() {
         let timeline =

@@ -1,14 +1,15 @@
-//! Levels of detail: what of a city is worth drawing from where somebody looks.
+//! Levels of detail: which parts of a city to draw for a given camera.
 //!
-//! A [`DetailTree`] has a node for every district and for runs of neighbouring plots in it, each with its bounds. Looked at
-//! from somewhere ([`DetailTree::choose`]), what is out of sight is left out, the rest comes from front to back, and where all
-//! buildings of a node are smaller than a pixel, one **block** stands for them: a solid of their mean height and colour. Pixels
-//! that each show one of several buildings by chance are noise, and cost the same as the buildings.
+//! A [`DetailTree`] has a node for every district and for runs of neighbouring plots in it, each with its bounds. For a camera,
+//! [`DetailTree::choose`] drops the parts that are out of sight and sorts the rest from front to back. Where all buildings of a node are
+//! smaller than a pixel, one **block** stands for them: a solid of their mean height and colour. Pixels that each show a random one of
+//! several buildings are noise, and cost as much as the buildings.
 //!
-//! The tree is made once for a layout. What changes with time are the states of the blocks ([`DetailTree::states`],
-//! [`DetailTree::update`]), eight bytes each. May not: draw, or know how its answers are drawn.
+//! The tree is built once for a layout. Only the states of the blocks change with time ([`DetailTree::states`], [`DetailTree::update`]),
+//! eight bytes each. May not: draw, or know how its answers are drawn.
 
-use super::{CityPlan, PlotState};
+use super::plan::CityPlan;
+use super::states::PlotState;
 use glam::{Mat4, Vec3, Vec4};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -19,21 +20,21 @@ const LARGEST_RUN: usize = 64;
 const FAN: usize = 8;
 /// Fewer buildings are never a block.
 const SMALLEST_BLOCK: u32 = 8;
-/// A block is at most this wide on screen where it has parts: what changes from here to there within it must stay visible.
+/// A block with parts is at most this wide on screen: changes from place to place within it must stay visible.
 const WIDEST_BLOCK: f32 = 4.0;
 /// Buildings this many times as high as a pixel are towers, and stay themselves however thin they are.
 const TOWER: f32 = 3.5;
 
 const NONE: u32 = u32::MAX;
 
-/// What all buildings below a node become when they are too small to be seen, as far as it never changes.
+/// The constant part of the block that stands for all buildings below a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DetailBlock {
     /// Lowest and highest x and z of the cells.
     pub low: [f32; 2],
     /// See `low`.
     pub high: [f32; 2],
-    /// On what it stands, world units.
+    /// The height of its ground, world units.
     pub ground: f32,
     /// Side of a cell on average, world units.
     pub cell: f32,
@@ -72,10 +73,10 @@ pub struct DetailTree {
     grain: u32,
 }
 
-/// From where a city is looked at.
+/// The camera that a city is seen from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DetailView {
-    /// World to clip space; depth is not looked at.
+    /// World to clip space; depth is ignored.
     pub clip_from_world: Mat4,
     /// The eye, world units.
     pub eye: Vec3,
@@ -85,7 +86,7 @@ pub struct DetailView {
     pub smallest: f32,
 }
 
-/// What of a city is drawn. Ranges may be drawn in one go; near ones come first.
+/// The parts of a city to draw. Ranges may be drawn in one go; near ones come first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DetailChoice {
     /// Districts; inner ones, which lie higher, before those around them.
@@ -183,7 +184,7 @@ impl DetailTree {
         tree
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn len(&self) -> usize {
         self.blocks.len()
     }
@@ -193,7 +194,7 @@ impl DetailTree {
         self.blocks.is_empty()
     }
 
-    /// The blocks, in the order of their numbers: what of them never changes.
+    /// The constant parts of the blocks, in the order of their numbers.
     pub fn blocks(&self) -> impl Iterator<Item = DetailBlock> + '_ {
         self.blocks.iter().map(|&node| {
             let node = &self.nodes[node as usize];
@@ -209,14 +210,14 @@ impl DetailTree {
         })
     }
 
-    /// The state of every block, where those of the plots are these: `side` is that of a building on average, `height` the mean
-    /// height, `colour` the mean position of those that are not at the start of the gradient, and `opacity` their share. Each
-    /// building counts by its base. Linear in the plots.
+    /// The state of every block for these states of the plots. `side` is the mean side of a building, `height` the mean height, `colour`
+    /// the mean position of the buildings above the start of the gradient, `opacity` their share. Each building is weighted by its base.
+    /// Linear in the plots.
     pub fn states(&self, plots: &[PlotState]) -> Vec<PlotState> {
         self.states_of(&self.sums(&|range: Range<usize>| plots[range].iter().copied()))
     }
 
-    /// Of what the states of blocks are made: kept, it follows single plots ([`DetailTree::update`]). `plots` tells the states of
+    /// The sums behind the states of blocks, kept so that [`DetailTree::update`] can follow single plots. `plots` returns the states of
     /// neighbouring plots. Linear in the plots.
     pub fn sums<I: Iterator<Item = PlotState>>(&self, plots: &(impl Fn(Range<usize>) -> I + Sync)) -> DetailSums {
         DetailSums(self.nodes.par_iter().with_min_len(64).map(|node| node.sums(plots)).collect())
@@ -244,7 +245,8 @@ impl DetailTree {
         self.blocks.par_iter().with_min_len(2048).map(|&node| means[node as usize].state()).collect()
     }
 
-    /// The mean of every block of what `of` says of its plots, each with its weight; 0 where nothing weighs. Linear in the plots.
+    /// The mean of every block over the pairs (value, weight) that `of` returns for its plots; 0 where all weights are 0. Linear in the
+    /// plots.
     pub fn means_of(&self, of: &(impl Fn(usize) -> (f64, f64) + Sync)) -> Vec<f64> {
         let own = |node: &DetailNode| {
             node.plots
@@ -263,7 +265,7 @@ impl DetailTree {
         self.blocks.iter().map(|&node| mean(sums[node as usize])).collect()
     }
 
-    /// What to draw for a view.
+    /// The parts to draw for a view.
     pub fn choose(&self, view: &DetailView) -> DetailChoice {
         let mut choice = DetailChoice::default();
         if self.nodes.is_empty() {
@@ -355,7 +357,7 @@ impl DetailNode {
 
     /// The upper side of its slab.
     fn ground(&self) -> f32 {
-        self.low.y + super::DISTRICT_HEIGHT as f32
+        self.low.y + super::config::DISTRICT_HEIGHT as f32
     }
 
     fn add_plot(&mut self, plan: &CityPlan, plot: usize, peak: &impl Fn(usize) -> f64) {
@@ -378,7 +380,7 @@ impl DetailNode {
         self.buildings += child.buildings;
     }
 
-    /// Of its own plots.
+    /// The sums of its own plots.
     fn sums<I: Iterator<Item = PlotState>>(&self, plots: &impl Fn(Range<usize>) -> I) -> [u64; 4] {
         let own = plots(self.plots.start as usize..self.plots.end as usize);
         own.fold([0; 4], |mut sums, state| {
@@ -396,7 +398,7 @@ impl DetailNode {
     }
 }
 
-/// What a plot adds: its base, its base times its height, and both again for its colour if it has one.
+/// The share of one plot in the sums: its base, its base times its height, and both again for its colour if it has one.
 #[inline]
 fn parts_of(state: PlotState) -> [u64; 4] {
     let base = (u64::from(state.side) * u64::from(state.side)) >> 16;
@@ -439,7 +441,7 @@ impl Mean {
     }
 }
 
-/// What of a view decides.
+/// The parts of a view that decide about nodes.
 struct Sight {
     /// Inside is where these are not negative: left, right, bottom, top, ahead.
     planes: [Vec4; 5],

@@ -1,4 +1,4 @@
-//! A city whose timeline has grown, on the ground it has: what is on screen stays where it is.
+//! Extends a city by new points in time without moving the buildings on screen.
 //!
 //! The rule: no plot moves. A building that outgrows its plot makes the scale of the whole city smaller, so that area per
 //! mapped value stays one constant and everything fits. A group that is new joins the More plot of its district where
@@ -6,16 +6,16 @@
 //! overflows is drawn full: it is a sign, not a measure.
 
 use super::plan::NodePlaces;
+use super::plan::{CityPlan, District};
 use super::plot::MorePlot;
-use super::{CityPlan, District};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
 
 impl CityPlan {
-    /// The same ground for a timeline that goes on from the one it was laid out for; `None` when that had groups this
-    /// one has not, or this is a part of it.
+    /// The same ground for a timeline that continues the one it was laid out for. `None` if that had groups that this one lacks, or if this
+    /// city shows a part of the heap.
     pub fn grown(&self, before: &Timeline, now: &Timeline) -> Option<CityPlan> {
-        if self.part != super::CityPart::default() {
+        if self.part != super::part::CityPart::default() {
             return None;
         }
         let node = matched(before, now)?;
@@ -49,11 +49,11 @@ impl CityPlan {
             plan.pruned.extend(nodes);
         }
         plan.outgrowth = plan.outgrown(now).max(self.outgrowth);
-        plan.max_growth = super::max_growth(now, plan.config.metric);
+        plan.max_growth = super::mapping::max_growth(now, plan.config.metric);
         Some(plan)
     }
 
-    /// New nodes, parents before children: at the plot of what they belong to, in a More plot, or nowhere.
+    /// Places new nodes, parents before children: on the plot of the group they belong to, in a More plot, or nowhere.
     fn place_newcomers(&mut self, now: &Timeline, mores: &[MorePlot], inside: &mut [Vec<NodeId>]) {
         let metric = self.config.metric;
         for node in now.nodes().skip(1) {
@@ -90,13 +90,12 @@ impl CityPlan {
         (0..self.plots.len()).into_par_iter().with_min_len(4096).map(factor).reduce(|| 1.0, f64::max)
     }
 
-    /// Groups that came after the ground was divided and have no place on it; what is below them is not listed.
+    /// Groups that came after the ground was divided and have no place on it; groups below them are not listed.
     pub fn unplaced(&self) -> &[NodeId] {
         &self.unplaced
     }
 
-    /// By how much areas are smaller than the ground would allow for what was there when it was divided: 1 until a
-    /// building outgrows its plot.
+    /// The factor by which areas are smaller than the ground allowed when it was divided: 1 until a building outgrows its plot.
     pub fn outgrowth(&self) -> f64 {
         self.outgrowth
     }

@@ -1,4 +1,4 @@
-//! How much of the city is in the picture that a camera has of it.
+//! How much of the city is inside a camera's picture.
 
 use super::camera::{CameraPose, Lens, city_corners};
 use glam::{Mat4, Vec2, Vec3, Vec4};
@@ -6,7 +6,7 @@ use glam::{Mat4, Vec2, Vec3, Vec4};
 /// The sides of the box around the city, by its corners.
 const FACES: [[usize; 4]; 6] = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]];
 
-/// That of them which is the ground.
+/// The corners of the ground.
 const GROUND: [usize; 4] = [0, 1, 5, 4];
 
 /// The part of a polygon that is in the free part of the picture: its corners in clip space and in the world.
@@ -63,7 +63,7 @@ pub struct CityInView {
 }
 
 impl CityInView {
-    /// From a pose.
+    /// Measured from a pose.
     pub fn of(pose: &CameraPose, tallest: f32, lens: &Lens) -> CityInView {
         let (corners, clip) = (city_corners(tallest), lens.clip_from_world(pose));
         let seen = |face: &[usize; 4]| in_picture(face.iter().map(|&c| corners[c]), &clip, lens);
@@ -77,7 +77,7 @@ impl CityInView {
         CityInView { ground: (area(&ground) / all).clamp(0.0, 1.0), picture: picture.clamp(0.0, 1.0) }
     }
 
-    /// Whether as much is in view as this says, or more.
+    /// True if at least as much is in view as `least` asks for.
     pub fn is_at_least(self, least: CityInView) -> bool {
         self.ground >= least.ground && self.picture >= least.picture
     }

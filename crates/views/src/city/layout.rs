@@ -1,26 +1,28 @@
-//! From the maxima of a tree to cells: who gets space, and where. Runs once per city, in three sweeps over levels.
+//! Layout: divides the ground into cells, from the maxima of a tree. Runs once per city, in three sweeps over levels.
 //!
 //! 1. Downwards: which children of each node get a slot, largest first; the rest are pruned into one More slot.
-//! 2. Upwards: weights. A leaf weighs its mapped maximum, a district the sum of its children divided by the square of
-//!    its border factor, so that the border costs its own space and not that of the buildings inside.
+//! 2. Upwards: weights. A leaf weighs its mapped maximum. A district weighs the sum of its children divided by the square of its border
+//!    factor, so that its border takes no space from the buildings inside.
 //! 3. Downwards: cells, by [`squarify_sorted`] inside each district's inner block.
 //!
-//! All children of one district are one range of the slot columns, so districts of a level work in parallel on
-//! disjoint parts and nothing is allocated per node. No recursion: depth is the input's, the stack is not.
+//! All children of one district are one range of the slot columns, so districts of a level work in parallel on disjoint parts and nothing
+//! is allocated per node. There is no recursion: the input decides the depth, and the stack is limited.
 
+use super::config::{BORDERED_LEVELS, CityConfig};
+use super::part::CityPart;
+use super::rect::Rect;
 use super::squarify::{squarify_sorted, suffix_sums};
-use super::{BORDERED_LEVELS, CityConfig, CityPart, Rect};
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// A More slot is at least this share of what stands beside it, so that it can be seen and clicked.
+/// The least share of a More slot of the slots beside it, so that it can be seen and clicked.
 const MORE_SHARE: f64 = 0.004;
 /// Parts of a level smaller than this are not worth another task.
 const SLOTS_PER_TASK: usize = 4096;
 
-/// What a slot is for.
+/// The use of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occupant {
     Building(NodeId),
@@ -262,8 +264,8 @@ fn mapped_values(peaks: &Peaks<'_>, config: &CityConfig, b: &Blocks) -> Vec<f64>
         .collect()
 }
 
-/// A weight and the slot it is of, as one number that ascends as weights descend, equal weights by slot: comparing
-/// one number needs no branches, which makes sorting a million of them several times as fast.
+/// A weight and its slot as one number, ascending as weights descend, equal weights by slot. Comparing one number needs no branches, which
+/// makes sorting a million of them several times as fast.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct WeightKey(u128);
 

@@ -1,7 +1,8 @@
-//! What colours mean, as data: the picture's legend is drawn from this, and tests hold it to the colours of buildings.
+//! The legend of the colours, as data. The picture draws it, and tests compare it with the colours of buildings.
 
 use super::colour::Palette;
-use super::{FREED_COLOUR, PlotState};
+use super::mapping::FREED_COLOUR;
+use super::states::PlotState;
 
 /// A gradient: colours at equal distances, linear in between. Linear-light RGB, 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,14 +11,14 @@ pub struct Gradient {
     kind: GradientKind,
 }
 
-/// What a gradient is for: a palette has colours for each.
+/// The kind of scale of a gradient: a palette has colours for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GradientKind {
-    /// From nothing to the most.
+    /// From nothing to the maximum.
     Sequential,
     /// From less over the same to more.
     Diverging,
-    /// One colour, whatever the palette.
+    /// One colour, for any palette.
     Single,
 }
 
@@ -74,16 +75,16 @@ impl Gradient {
 pub struct Mark {
     /// Place on the gradient, 0 to 1.
     pub position: f32,
-    /// What that place means: the value in units of the city's metric, or of the mode's own.
+    /// The value at that place, in units of the city's metric or of the mode's own.
     pub value: f64,
     /// The same for people, with its unit.
     pub text: String,
 }
 
-/// What the colours of a city mean.
+/// The meaning of a city's colours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Legend {
-    /// What is coloured: `Growth since the first state, bytes`.
+    /// The title: `Growth since the first state, bytes`.
     pub title: String,
     /// The colours.
     pub gradient: Gradient,
@@ -92,7 +93,7 @@ pub struct Legend {
 }
 
 impl Legend {
-    /// While something is cut, colours tell how much of each building would be freed, from what stays whole to what goes whole.
+    /// The legend of a cut: the freed share of each building, from all kept to all freed.
     pub fn of_cut(stays: [f32; 3]) -> Legend {
         let mark =
             |share: f64, text: &str| Mark { position: freed_position(share as f32), value: share, text: text.into() };
@@ -104,8 +105,8 @@ impl Legend {
     }
 }
 
-/// Where a building stands between what stays and what would be freed, 0 to 1, by the share of it that would be: a little shows already.
-/// `shaders/boxes.wgsl` mixes colours so.
+/// The position of a building between kept and freed, 0 to 1, by its freed share: a little shows already. `shaders/boxes.wgsl` mixes
+/// colours the same way.
 pub fn freed_position(share: f32) -> f32 {
     share.clamp(0.0, 1.0).sqrt()
 }
@@ -121,7 +122,7 @@ impl ColourHistogram {
     /// Parts of the gradient.
     pub const PARTS: usize = 32;
 
-    /// Of all that is there, More plots too: these have no colour of their own, see [`ColourHistogram::remove`]. Linear in the states.
+    /// Counts all plots, More plots too: these have no colour of their own, see [`ColourHistogram::remove`]. Linear in the states.
     pub fn of(states: &[PlotState]) -> ColourHistogram {
         // Four counts side by side, each with as many places again for what is not there: neighbours often have one colour, and a count
         // that was just written has to be waited for.
@@ -143,7 +144,7 @@ impl ColourHistogram {
         ColourHistogram { counts: std::array::from_fn(|i| (0..4).map(|lane| counts[lane * WIDTH + i]).sum()) }
     }
 
-    /// Of both together.
+    /// The sum of both.
     #[must_use]
     pub fn and(self, other: ColourHistogram) -> ColourHistogram {
         ColourHistogram { counts: std::array::from_fn(|i| self.counts[i] + other.counts[i]) }
@@ -165,7 +166,7 @@ impl ColourHistogram {
         (usize::from(state.colour) * Self::PARTS) >> 16
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn buildings(&self) -> u32 {
         self.counts.iter().sum()
     }

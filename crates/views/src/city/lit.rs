@@ -1,22 +1,22 @@
-//! What of a city is lit when groups are looked for: how much of each group is found, and the sums.
+//! The result of a search in a city: the share of each group that was found, and the sums.
 
 use memory_city_analysis::timeline::{Amount, NodeId, Timeline};
 use rustc_hash::FxHashMap;
 
-/// What was found of the groups of a city at one time.
+/// The parts of a city's groups that were found at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lit {
-    /// Which part of a group's bytes is found, 0 to 1: of each one, inner or leaf, in which there is anything.
+    /// The found share of a group's bytes, 0 to 1: for each node, inner or leaf, with any found bytes.
     pub shares: FxHashMap<NodeId, f32>,
     /// Leaves that are found.
     pub groups: u64,
     /// Leaves there are, whether they are found or not; those that are nothing at that time do not count.
     pub of: u64,
-    /// Objects and bytes of what is found.
+    /// Objects and bytes found.
     pub amount: Amount,
 }
 
-/// What lies in `found`: the leaves among them and, where `below` says so, all leaves below the inner ones. Linear in the nodes.
+/// Sums up `found`: the leaves among these nodes and, with `below`, all leaves below the inner ones. Linear in the nodes.
 pub fn lit(timeline: &Timeline, t: usize, found: &[NodeId], below: bool) -> Lit {
     let mut lit = Lit::default();
     let mut is_found = vec![false; timeline.len()];

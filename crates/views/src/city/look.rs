@@ -1,26 +1,29 @@
-//! The one mapping from values to what is seen: each plot's side, height, colour position and opacity at each time.
+//! The one mapping from values to pictures: each plot's side, height, colour position and opacity at each time.
 //!
-//! A [`Look`] is what a person chose: a colour mode, a height rule, how many buildings are opaque. An [`Appearance`] is that
-//! look of one city: scales are computed once, states for each time. The shaders, picking, cones, labels and the legend
-//! all read what stands here; none computes a height or a colour again.
+//! A [`Look`] is the choice of a user: a colour mode, a height rule, the number of opaque buildings. An [`Appearance`] is that look of one
+//! city: scales are computed once, states for each time. The shaders, picking, cones, labels and the legend all read these values; none
+//! computes a height or a colour again.
 //!
 //! A new [`ColourMode`] is a file in `colour/`, a new [`HeightRule`] one in `height/`, and one line in [`super::colour`] or
-//! [`super::height`]. May not: draw, or know what the values are values of.
+//! [`super::height`]. May not: draw, or know the meaning of the values.
 
 use super::colour::{self, ColourMode, ColourScale};
+use super::config::MORE_HEIGHT;
 use super::detail::DetailTree;
 use super::height::{self, HeightAxis, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish};
 use super::legend::{ColourHistogram, Legend};
 use super::overlay::MayShrink;
+use super::pick::Hit;
 use super::pick::PickIndex;
-use super::values::{Plots, SampleRoom, Samples, Values};
-use super::{CityPlan, Hit, MORE_HEIGHT, PlotState, Standing};
+use super::plan::CityPlan;
+use super::states::{PlotState, Standing};
+use super::values::{AT_ONCE, OF_A_CORE, Plots, SampleRoom, Samples, Values};
 use glam::Vec3;
 use memory_city_analysis::timeline::{Metric, Timeline};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// What a person chose of how values are shown.
+/// The choices of a person about how values are shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
     /// Id of the colour mode; one that is not known means the first.
@@ -64,11 +67,7 @@ impl Default for Look {
     }
 }
 
-/// Plots that are computed at once: what is known of them stays in the cache of a core. And how many one core takes.
-pub(super) const AT_ONCE: usize = 512;
-pub(super) const OF_A_CORE: usize = 16 * AT_ONCE;
-
-/// What is known of some plots at one time; kept from some to the next, so that nothing is allocated.
+/// The values of some plots at one time; reused from block to block, so that nothing is allocated.
 #[derive(Default)]
 struct PlotBlock {
     samples: SampleRoom,
@@ -157,12 +156,12 @@ impl Appearance {
         }
     }
 
-    /// What may have a sign that it has shrunk since the first state.
+    /// The plots that may have a sign for shrinking since the first state.
     pub(super) fn may_shrink(&self) -> &MayShrink {
         &self.may_shrink
     }
 
-    /// What is worth drawing from somewhere.
+    /// The tree for levels of detail.
     pub fn detail(&self) -> &DetailTree {
         &self.detail
     }
@@ -172,7 +171,7 @@ impl Appearance {
         (self.colour_metric, self.height_metric)
     }
 
-    /// What areas, colours and heights are measured in.
+    /// The metrics of areas, colours and heights.
     pub fn measured(&self, plan: &CityPlan) -> [Metric; 3] {
         [plan.config().metric, self.colour_metric, self.height_metric]
     }
@@ -187,7 +186,7 @@ impl Appearance {
         self.base
     }
 
-    /// Which heights mean what.
+    /// The axis of the heights.
     pub fn height_axis(&self) -> &HeightAxis {
         &self.height.axis
     }
@@ -205,12 +204,12 @@ impl Appearance {
         there && !values.is_more(plot) && capped(&values, &values.sample(plot, t))
     }
 
-    /// What heights tell, for people: `Growth, retained bytes`; `None` where they tell no more than areas do.
+    /// The title of the heights, for people: `Growth, retained bytes`; `None` if heights show the same as areas.
     pub fn height_title(&self) -> Option<&str> {
         self.height_title.as_deref()
     }
 
-    /// What was chosen.
+    /// The chosen look.
     pub fn look(&self) -> &Look {
         &self.look
     }
@@ -225,12 +224,12 @@ impl Appearance {
         self.tallest
     }
 
-    /// By plot: whether it is opaque at all times. Those that are not have [`Look::opacity`].
+    /// By plot: true if it is opaque at all times. The others have [`Look::opacity`].
     pub fn opaque(&self) -> &[bool] {
         &self.opaque
     }
 
-    /// What the colours mean, with the numbers of this city.
+    /// The meaning of the colours, with the numbers of this city.
     pub fn legend(&self) -> &Legend {
         &self.colour.legend
     }
@@ -245,8 +244,8 @@ impl Appearance {
         states
     }
 
-    /// The states at time `t` of runs of neighbouring plots, each from its first on, on all cores, and how many have which colour: counted
-    /// while they are at hand. Panics as [`Appearance::states`].
+    /// The states at time `t` of runs of neighbouring plots, each from its first on, on all cores, and a count of plots by colour from the
+    /// same pass. Panics as [`Appearance::states`].
     pub fn fill_runs(
         &self,
         plan: &CityPlan,
@@ -348,7 +347,7 @@ impl Appearance {
         }
     }
 
-    /// What a state means in the world.
+    /// A state in units of the world.
     #[inline]
     pub fn standing(&self, state: PlotState) -> Standing {
         state.standing(self.unit)

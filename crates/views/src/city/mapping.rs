@@ -1,7 +1,7 @@
-//! Colours. They are linear-light RGB, 0 to 1, as shaders want them.
+//! The colours of the city, in linear-light RGB, 0 to 1, as shaders expect it.
 //!
-//! The eight base colours were chosen together: under simulated protanopia, deuteranopia and tritanopia every two of
-//! them stay apart (tested below), and along the growth gradient lightness falls, so that the order shows in gray too.
+//! The eight base colours were chosen together: any two stay apart under simulated protanopia, deuteranopia and tritanopia (tested below).
+//! Lightness falls along the growth gradient, so the order shows in gray too.
 
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
@@ -14,14 +14,14 @@ pub const INCOMING_COLOUR: [f32; 3] = [0.201556, 0.010960, 0.445201];
 pub const OUTGOING_COLOUR: [f32; 3] = [0.095307, 0.693872, 0.111932];
 /// The ways from GC roots to a group: amber (#FFB800), as nothing else in the city is.
 pub const ROUTE_COLOUR: [f32; 3] = [1.000000, 0.479320, 0.000000];
-/// What would be freed: light cyan (#50D0FF).
+/// Colour of objects that would be freed: light cyan (#50D0FF).
 pub const FREED_COLOUR: [f32; 3] = [0.080220, 0.630757, 1.000000];
-/// What would stay, while it is shown what would be freed: a dark gray blue (#414B5A).
+/// Colour of objects that would stay, shown beside those that would be freed: a dark gray blue (#414B5A).
 pub const QUIET_COLOUR: [f32; 3] = [0.052861, 0.070360, 0.102242];
 /// More plots: a gray blue between the districts' (#5A6A86).
 pub const MORE_COLOUR: [f32; 3] = [0.102242, 0.144128, 0.238398];
-/// Colours of marked buildings: magenta (#BB33CC), green (#66FF66), cream (#FFEEBB), violet (#551188), ice (#CCFFFF), mauve (#887799). Found by search:
-/// for every eye they stay apart from each other and from what colours of buildings mean.
+/// Colours of marked buildings: magenta (#BB33CC), green (#66FF66), cream (#FFEEBB), violet (#551188), ice (#CCFFFF), mauve (#887799).
+/// Found by search: for every eye they stay apart from each other and from the colours with a meaning.
 pub const MARK_COLOURS: [[f32; 3]; 6] = [
     [0.496933, 0.033105, 0.603827],
     [0.132868, 1.000000, 0.132868],
@@ -47,11 +47,10 @@ pub fn growth_colour(position: f32) -> [f32; 3] {
 /// The colour of districts at a level of a city with `levels` district levels ([`super::CityPlan::levels`]): dark blue for
 /// the whole heap, light blue for the deepest.
 pub fn district_colour(level: u32, levels: u32) -> [f32; 3] {
-    super::CityTheme::Dark.district(level, levels)
+    super::theme::CityTheme::Dark.district(level, levels)
 }
 
-/// The largest growth of any building over the whole window: what the red end of the gradient stands for. 0 if none
-/// grew.
+/// The largest growth of any building over the whole window, at the red end of the gradient. 0 if none grew.
 pub fn max_growth(timeline: &Timeline, metric: Metric) -> u64 {
     let growth = |i: usize| {
         let node = NodeId(i as u32);
@@ -194,8 +193,8 @@ mod tests {
         least
     }
 
-    /// Ways from roots, what a cut would free, and marks: each against all that is seen beside it. While ways are shown there are no cones,
-    /// and while a cut is shown everything else is quiet.
+    /// Paths from roots, objects freed by a cut, and marks: each against everything visible beside it. Paths and cones are never shown
+    /// together, and during a cut everything else is quiet.
     #[test]
     fn ways_cuts_and_marks_stay_apart_for_every_eye() {
         let growth = [0.0, 0.25, 0.5, 0.75, 1.0].map(growth_colour);
@@ -216,9 +215,9 @@ mod tests {
         }
     }
 
-    /// Steps of every palette and mode: for every eye, what is twice as far apart on the scale is told apart, and the ends
-    /// are as different as black and gray at least; where a scale goes both ways, as any two colours that mean different things, for
-    /// there signs tell the direction as well.
+    /// Steps of every palette and mode. Values twice as far apart on the scale can be told apart by every eye, and the ends differ at least
+    /// as black and gray do. On scales that go both ways, the ends differ as any two colours of different meaning: signs show the direction
+    /// as well.
     #[test]
     fn gradients_of_every_mode_and_palette_can_be_read_by_every_eye() {
         use super::super::testing::{inner, leaf};
@@ -239,9 +238,8 @@ mod tests {
         }
     }
 
-    /// What a mode colours buildings with is neither the selection, nor a reference, nor the floor they stand on, by night or by day: in
-    /// the colours that modes bring along, which are the default. By day floors are between grays that mean something, so less is wanted
-    /// of them.
+    /// The colours of every mode differ from the selection, from references and from the floor, by night and by day; checked in the modes'
+    /// own colours, which are the default. By day floors lie between grays that mean something, so the required distance is smaller.
     #[test]
     fn colours_of_every_mode_stay_apart_from_what_else_is_in_the_city() {
         use super::super::testing::{inner, leaf};

@@ -1,16 +1,17 @@
-//! Which buildings of a city have names: the largest and those that grow most, a program's own before what others wrote. And how
-//! many stay without, district by district: each building is named or counted.
+//! Choice of the buildings that get a name: the largest and those that grow most, a program's own before those of libraries. Buildings
+//! without a name are counted district by district: each building is named or counted.
 
-use super::{CityPlan, PlotKind};
+use super::plan::CityPlan;
+use super::plot::PlotKind;
 use memory_city_analysis::group;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// A group of the program's own counts as if it were so many times as large.
+/// Factor for the size of a group of the program's own.
 pub const OWN_FIRST: f64 = 8.0;
-/// So many buildings of a city can have a name at all; they are found once.
+/// Most buildings of a city that can have a name; they are found once.
 const MOST_CANDIDATES: usize = 2048;
 
 /// The buildings that may have names, and how many buildings each district has.
@@ -25,7 +26,7 @@ pub struct Nameable {
 }
 
 impl Nameable {
-    /// Of a whole city, for all times. `own` says of a building whether it is the program's own; it is asked of a few thousand.
+    /// The buildings of a whole city, for all times. `own` tells if a building is the program's own; it is called for a few thousand.
     /// Linear in the plots.
     pub fn new(plan: &CityPlan, timeline: &Timeline, own: impl Fn(NodeId) -> bool) -> Nameable {
         let metric = plan.config().metric;
@@ -66,19 +67,19 @@ impl Nameable {
                 |role: &'static str| path.iter().filter(move |&&n| timeline.role(n) == role).map(|&n| timeline.name(n));
             // Where packages are districts, classes may be named without them.
             match of_role("Type").next() {
-                Some(class) if class.contains('.') => domain.covers(class),
+                Some(class) if class.contains('.') => domain.covers(timeline.profile(), class),
                 class => {
                     let parts: Vec<&str> = of_role("Package").chain(class).collect();
-                    !parts.is_empty() && domain.covers(&parts.join("."))
+                    !parts.is_empty() && domain.covers(timeline.profile(), &parts.join("."))
                 }
             }
         };
         Nameable::new(plan, timeline, own)
     }
 
-    /// The most relevant buildings at time `t`, at most `most`, the first one first: by their part of the largest value there is, or of
-    /// the largest growth or shrinking until then, whichever is more; own ones count [`OWN_FIRST`] times, and are the only ones where
-    /// libraries are folded. What is not there at that time has no name.
+    /// The most relevant buildings at time `t`, at most `most`, in descending order. Relevance is the share of the largest value, or of the
+    /// largest growth or shrinking until then, whichever is larger. Buildings of the program's own count [`OWN_FIRST`] times, and only they
+    /// count where libraries are folded. A building that is absent at that time has no name.
     pub fn relevant(&self, plan: &CityPlan, timeline: &Timeline, t: usize, most: usize, folded: bool) -> Vec<usize> {
         let metric = plan.config().metric;
         let mut all: Vec<(f64, f64, bool, u32)> = Vec::with_capacity(self.candidates.len());
@@ -108,14 +109,13 @@ impl Nameable {
         at.is_ok_and(|at| self.candidates[at].1)
     }
 
-    /// Whether any is: otherwise nothing tells libraries apart from what uses them.
+    /// True if any building is the program's own. Otherwise libraries cannot be folded.
     pub fn knows_own(&self) -> bool {
         self.candidates.iter().any(|(_, own)| *own)
     }
 
-    /// How many buildings have no name, for each district that has one itself; those of districts without a name count in the
-    /// nearest one around that has. `named` are the plots that have names, `districts` the districts. What is in no district with
-    /// a name comes last, under `None`.
+    /// The number of buildings without a name, for each named district; those of unnamed districts count in the nearest named one around
+    /// them. `named` are the plots with names, `districts` the named districts. Buildings in no named district come last, under `None`.
     pub fn unnamed(&self, plan: &CityPlan, named: &[usize], districts: &[usize]) -> Vec<(Option<usize>, u64)> {
         let mut rest: Vec<u64> = self.buildings.iter().map(|&n| u64::from(n)).collect();
         for &plot in named {

@@ -1,9 +1,11 @@
-//! What runs from roof to roof is lifted over the roofs between: it cuts through no building.
+//! Lifts curves that run from roof to roof over the roofs between, so that they cut through no building.
 //!
-//! May not: know what runs there.
+//! May not: know the curves.
 
+use super::look::Appearance;
 use super::pick::HitTarget;
-use super::{Appearance, CityPlan, Standing};
+use super::plan::CityPlan;
+use super::states::Standing;
 use glam::Vec3;
 
 /// How far above the roofs of others, beyond its own thickness.
@@ -21,7 +23,7 @@ pub struct Roofs<'a> {
 }
 
 impl<'a> Roofs<'a> {
-    /// Of what stands on each plot, as it is drawn.
+    /// The roofs of the buildings as they are drawn.
     pub fn new(plan: &'a CityPlan, appearance: &'a Appearance, standing: &'a dyn Fn(usize) -> Standing) -> Roofs<'a> {
         Roofs { plan, appearance, standing }
     }
@@ -121,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever stands there, no point of a way is inside a building.
+        /// No point of a curve is inside a building, whatever the buildings.
         #[test]
         fn ways_cut_through_no_building(
             sizes in prop::collection::vec(prop::collection::vec(1u64..100_000, 1..8), 1..6),

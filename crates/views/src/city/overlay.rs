@@ -1,12 +1,14 @@
-//! What stands over the plots beside what stands on them: the outline of the older state (its ghost), the sign of what became of it, both
-//! readable without colour, and a mark on what is higher than it is drawn.
+//! Marks over the plots: the outline of the older state (its ghost), the sign of change, and a mark on buildings drawn lower than they are.
+//! All are readable without colour.
 //!
-//! While nothing is compared, what has lost much since the first state has a sign too: growth has colours, and shrinking none. May not: draw.
+//! While nothing is compared, a building that lost much since the first state has a sign too: growth has colours, and shrinking none. May
+//! not: draw.
 
 use super::change::{Change, direction, sign};
-use super::look::{AT_ONCE, OF_A_CORE};
-use super::values::{Plots, SampleRoom, Values};
-use super::{Appearance, CityPlan, PlotState};
+use super::look::Appearance;
+use super::plan::CityPlan;
+use super::states::PlotState;
+use super::values::{AT_ONCE, OF_A_CORE, Plots, SampleRoom, Values};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
 
@@ -33,7 +35,7 @@ impl MayShrink {
         MayShrink { plots, least }
     }
 
-    /// Those that have, at time `t`, with their sign.
+    /// The plots with a sign at time `t`, and the sign.
     fn signs<'a>(
         &'a self,
         plan: &'a CityPlan,
@@ -58,16 +60,16 @@ impl Appearance {
         })
     }
 
-    /// What became of a plot from the base to time `t`, in the metric of the areas: the difference too. Nothing without a base.
+    /// The change of a plot from the base to time `t`, with the difference, in the metric of the areas. No change without a base.
     pub fn change(&self, plan: &CityPlan, timeline: &Timeline, plot: usize, t: usize) -> (Change, i64) {
         let Some(base) = self.base() else { return Default::default() };
         let sample = Values::of_areas(plan, timeline).since(base).sample(plot, t);
         (Change::of(sample.base, sample.value), sample.growth())
     }
 
-    /// What stands over the plots at time `t`, by plot: side and height are those of the older state where it differs (its
-    /// ghost), `colour` has the bits of [`sign`]. Empty where nothing is to be shown at all: nothing is compared, nothing is
-    /// higher than it is drawn, and no building has lost as much as [`NOTABLE_LOSS`].
+    /// The marks at time `t`, by plot. Side and height are those of the older state where it differs (its ghost); `colour` has the bits of
+    /// [`sign`]. Empty if there is nothing to show: no comparison, no capped building, and no building that lost as much as
+    /// [`NOTABLE_LOSS`].
     ///
     /// # Panics
     /// As [`Appearance::states`].
@@ -89,7 +91,7 @@ impl Appearance {
         if all.iter().all(|over| *over == PlotState::default()) { Vec::new() } else { all }
     }
 
-    /// What stands over some plots at time `t`, ascending, in their order: as [`Appearance::overlay`] has it.
+    /// The marks of some plots at time `t`, ascending, in their order, as in [`Appearance::overlay`].
     ///
     /// # Panics
     /// As [`Appearance::states`].
@@ -108,7 +110,7 @@ impl Appearance {
         all
     }
 
-    /// What stands over some plots, on which nothing stands yet, at time `t`: signs and outlines where there is a base that is another time.
+    /// Adds the marks of some plots at time `t` to an empty buffer: signs and outlines, if there is a base other than `t`.
     fn fill_over(
         &self,
         plan: &CityPlan,

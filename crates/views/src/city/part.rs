@@ -1,14 +1,14 @@
-//! A part of the heap as a city of its own: a district, or what is behind "n more".
+//! A part of the heap as a city of its own: a district, or the groups behind "n more".
 
-use super::CityPlan;
+use super::plan::CityPlan;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 
-/// Which part of the heap a city shows.
+/// The part of the heap that a city shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CityPart {
     /// The node whose children are the outermost districts and buildings.
     pub root: NodeId,
-    /// So many of its children, those of the largest maxima, are left out: to see what a More plot stands for.
+    /// Number of its largest children to leave out, to see the groups behind a More plot.
     pub beyond: usize,
 }
 
@@ -20,7 +20,7 @@ impl Default for CityPart {
 }
 
 impl CityPlan {
-    /// Which part of the heap it shows.
+    /// The part of the heap that it shows.
     pub fn part(&self) -> CityPart {
         self.part
     }

@@ -1,15 +1,16 @@
-//! Which building or district a ray meets first, without looking at all of them.
+//! Picking: the first building or district that a ray meets, found without a test of all of them.
 //!
-//! Plots and district slabs are put into implicit trees of bounding boxes, in the order of a walk through the district
-//! hierarchy, so that what is together in the city is together in a box. The boxes of plots reach as high as the
-//! plots ever get; where a building is low or absent now, its own test says so.
+//! Plots and district slabs are in implicit trees of bounding boxes, in the order of a walk through the district hierarchy, so that
+//! neighbours share a box. The boxes of plots reach as high as the plots ever get; a building that is low or absent now has a test of its
+//! own.
 
-use super::{CityPlan, Standing};
+use super::plan::CityPlan;
+use super::states::Standing;
 use glam::{DVec3, Vec3};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// What was hit.
+/// The thing that was hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HitTarget {
     /// Index into [`CityPlan::plots`]: a building or a More plot.
@@ -21,7 +22,7 @@ pub enum HitTarget {
 /// Where a ray ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// What stands there.
+    /// The thing at that place.
     pub target: HitTarget,
     /// Along the ray, in units of the length of `direction`.
     pub distance: f32,
@@ -64,7 +65,7 @@ impl CityPlan {
         Bounds { low: DVec3::new(c.x, d.base, c.y), high: DVec3::new(c.x + c.w, d.top, c.y + c.h) }
     }
 
-    /// The box of what stands on a plot; `None` when nothing does.
+    /// The box of the building on a plot; `None` without one.
     fn solid_box(&self, plot: usize, standing: Standing) -> Option<Bounds> {
         // Also false for sides that are not numbers.
         if standing.side > 0.0 {
@@ -111,8 +112,8 @@ impl PickIndex {
     }
 }
 
-/// Where the middle of a district inside another is on a curve that fills the outer one (Morton order): districts are
-/// numbered by name, and those whose numbers follow each other may be at opposite ends of the city.
+/// The position of the middle of a district on a curve that fills the outer district (Morton order). Districts are numbered by name, so
+/// consecutive numbers may be at opposite ends of the city.
 fn place_on_curve(plan: &CityPlan, outer: usize, inner: usize) -> u32 {
     let (outer, inner) = (plan.districts[outer].cell, plan.districts[inner].cell);
     // A float becomes the nearest number that there is, and no number 0.
@@ -122,7 +123,7 @@ fn place_on_curve(plan: &CityPlan, outer: usize, inner: usize) -> u32 {
     spread(along(outer.x, outer.w, x)) | spread(along(outer.y, outer.h, y)) << 1
 }
 
-/// A ray with what the box test needs of it.
+/// A ray with precomputed values for the box test.
 struct Ray {
     origin: DVec3,
     inverse: DVec3,
@@ -164,7 +165,7 @@ impl Bounds {
     }
 }
 
-/// A box around others, as single numbers: never smaller than what is in it.
+/// A box around others, in single precision: never smaller than its content.
 #[derive(Clone, Copy, Debug)]
 struct Around {
     low: Vec3,
@@ -230,7 +231,7 @@ const FAN: usize = 8;
 #[derive(Clone, Debug, Default)]
 struct BoxTree {
     items: NumberRuns,
-    /// From the boxes around items up to the one around everything.
+    /// Boxes by level, from those around single items up to the one around everything.
     layers: Vec<Vec<Around>>,
 }
 
@@ -253,8 +254,8 @@ impl BoxTree {
         BoxTree { items, layers }
     }
 
-    /// Calls `test` for items whose boxes the ray enters before `nearest`; `test` returns the distance of its own hit,
-    /// which becomes the new `nearest` if it is not farther. Nearer boxes first.
+    /// Calls `test` for items whose boxes the ray enters before `nearest`. `test` returns the distance of its own hit, which becomes the
+    /// new `nearest` if it is not farther. Nearer boxes come first.
     fn cast(&self, ray: &Ray, nearest: &mut f64, mut test: impl FnMut(usize, f64) -> Option<f64>) {
         let mut open: Vec<(f64, usize, usize)> = Vec::new();
         if let Some(top) = self.layers.len().checked_sub(1)
@@ -377,8 +378,8 @@ mod tests {
         }
     }
 
-    /// What is asked for follows from what lies along the ray, not from the size of the city: districts are numbered by name, and
-    /// boxes around those that follow each other would each be half a city.
+    /// The number of tests follows from the buildings along the ray, not from the size of the city. Districts are numbered by name: boxes
+    /// around consecutive numbers would each be half a city.
     #[test]
     fn few_plots_are_asked_for() {
         use super::super::testing::{inner, leaf};

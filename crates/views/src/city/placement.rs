@@ -1,14 +1,14 @@
-//! Where names stand in the picture: boxes that overlap neither each other nor what covers the picture.
+//! Placement of names in the picture: boxes that overlap neither each other nor the panels over the picture.
 //!
-//! Greedy, by importance. What was shown before keeps its place for as long as nothing more important needs it, and what is
-//! new asks for a little more room than it takes: names do not come and go while the camera moves a little. Pixels in, pixels
-//! out: it knows neither texts nor cities.
+//! Greedy, by importance. A name that was shown before keeps its place until something more important needs it, and a new name asks for a
+//! little more room than it takes. So names do not come and go while the camera moves a little. Pixels in, pixels out: it knows neither
+//! texts nor cities.
 
 use glam::Vec2;
 use rustc_hash::FxHashMap;
 
-/// What is new keeps this distance from what is there, pixels. What was shown already keeps its place while it overlaps nothing:
-/// so a shift of less than half of this takes no name away.
+/// A new name keeps this distance from others, pixels. A name already shown keeps its place while it overlaps nothing, so a shift of less
+/// than half of this removes no name.
 pub const NEW_NAME_GAP: f32 = 6.0;
 
 /// A rectangle in the picture, pixels; y grows downwards.
@@ -21,7 +21,7 @@ pub struct NameBox {
 }
 
 impl NameBox {
-    /// From its left upper corner and its size.
+    /// A box with this left upper corner and size.
     pub fn new(min: Vec2, size: Vec2) -> NameBox {
         NameBox { min, max: min + size }
     }
@@ -40,7 +40,7 @@ impl NameBox {
 /// A name that wants to stand somewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NameWish {
-    /// Who it is, from frame to frame.
+    /// Identity from frame to frame.
     pub id: u64,
     /// Importance, 0 the highest: of two names of different tiers the higher one has its way.
     pub tier: u8,
@@ -48,12 +48,12 @@ pub struct NameWish {
     pub boxes: Vec<NameBox>,
 }
 
-/// The names that are shown, each with the number of its place: what the next frame begins with.
+/// The names that are shown, each with the number of its place; the start of the next frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShownNames(FxHashMap<u64, u8>);
 
 impl ShownNames {
-    /// How many there are.
+    /// Their number.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -69,7 +69,7 @@ impl ShownNames {
     }
 }
 
-/// Which of `wishes` are shown and where: pairs of a wish and the number of its box, in the order in which they were given room.
+/// The wishes that are shown, as pairs of a wish and the number of its box, in the order in which they were placed.
 ///
 /// All lie in `free`, none overlaps another one or one of `covered`, and there are at most `most`. Within a tier those of
 /// `shown` come first, then the order of the list decides. `seen` is asked of each wish at most once, and only when there is
@@ -183,7 +183,7 @@ mod tests {
             }
         }
 
-        /// One tier: what moves by less than half the gap keeps its name and its place.
+        /// One tier: a name that moves by less than half the gap stays in its place.
         #[test]
         fn names_stay_while_the_camera_moves_a_little(
             wishes in wishes(),

@@ -1,15 +1,17 @@
-//! The plan of a city: plots and districts for good, computed once from the maxima over time.
+//! The plan of a city: plots and districts that never move, computed once from the maxima over time.
 //!
-//! What changes with time is in [`super::PlotState`]; nothing here does.
+//! The values that change with time are in [`super::PlotState`]; nothing here changes.
 
+use super::config::{BORDERED_LEVELS, CITY_SIZE, CityConfig, DISTRICT_HEIGHT, MORE_HEIGHT};
 use super::layout::{self, Blocks, Occupant, Peaks};
+use super::part::CityPart;
 use super::plot::{MorePlot, MoreSummary, Occupants, Plot, PlotKind, sums};
-use super::{BORDERED_LEVELS, CITY_SIZE, CityConfig, CityPart, DISTRICT_HEIGHT, MORE_HEIGHT, Rect};
+use super::rect::Rect;
 use memory_city_analysis::timeline::{Amount, NodeId, Timeline};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Height of the upper side of a district so many levels below the root.
+/// Height of the upper side of a district at a depth of `level` below the root.
 pub(super) fn top_of(level: u32) -> f64 {
     f64::from(level.min(BORDERED_LEVELS) + 1) * DISTRICT_HEIGHT
 }
@@ -52,7 +54,7 @@ pub struct CityPlan {
     pub(super) area_per_unit: f64,
 }
 
-/// What belongs directly to a district.
+/// The plots and districts directly in a district.
 #[derive(Clone, Debug)]
 pub(super) struct Contents {
     pub plots: Range<usize>,
@@ -113,7 +115,7 @@ impl CityPlan {
         CityPlan::of_part(timeline, config, CityPart::default())
     }
 
-    /// The same for a part of the heap: what lies outside has no place. Colours tell of the part alone.
+    /// The same for a part of the heap: everything outside has no place. Colours describe the part alone.
     pub fn of_part(timeline: &Timeline, config: &CityConfig, part: CityPart) -> CityPlan {
         let within = |v: f64, low: f64, default: f64| if v.is_finite() { v.clamp(low, 1.0) } else { default };
         let d = CityConfig::default();
@@ -147,7 +149,7 @@ impl CityPlan {
         plan.settle(timeline, &peaks, blocks);
         plan.place_below_plots(timeline, &peaks);
         plan.max_growth = match part == CityPart::default() {
-            true => super::max_growth(timeline, config.metric),
+            true => super::mapping::max_growth(timeline, config.metric),
             false => plan.max_growth_within(timeline),
         };
         plan
@@ -228,7 +230,7 @@ impl CityPlan {
         ((0..self.plots.len()).filter(larger).count(), timeline.nodes().filter(without).count())
     }
 
-    /// What stands on a plot.
+    /// The kind of building on a plot.
     pub fn kind(&self, plot: usize) -> PlotKind {
         match (self.building(plot), self.more(plot)) {
             (Some(node), _) => PlotKind::Building(node),
@@ -249,14 +251,14 @@ impl CityPlan {
         self.building(plot).is_none()
     }
 
-    /// The largest value of a plot over time when the ground was divided, in units of the metric (not mapped); that of a More
-    /// plot is its largest sum.
+    /// The largest value of a plot over time when the ground was divided, in units of the metric (not mapped). For a More plot it is the
+    /// largest sum.
     #[inline]
     pub fn max_value(&self, plot: usize) -> u64 {
         self.occupants.max_value(plot)
     }
 
-    /// What it was laid out with.
+    /// The configuration of the layout.
     pub fn config(&self) -> &CityConfig {
         &self.config
     }
@@ -286,7 +288,7 @@ impl CityPlan {
         self.more(plot).map_or(&[], |m| &self.pruned[m.nodes.clone()])
     }
 
-    /// What a More plot stands for at time `t`; `None` for buildings.
+    /// The groups behind a More plot at time `t`; `None` for buildings.
     pub fn more_summary(&self, timeline: &Timeline, plot: usize, t: usize) -> Option<MoreSummary> {
         let more = self.more(plot)?;
         let mut leaves = 0;
@@ -303,7 +305,7 @@ impl CityPlan {
         Some(MoreSummary { children: more.nodes.len(), leaves, amount, share })
     }
 
-    /// Objects and bytes of a plot at time `t`: those of its leaf, or the sum of what a More plot stands for.
+    /// Objects and bytes of a plot at time `t`: those of its leaf, or the sum over the groups of a More plot.
     pub fn amount(&self, timeline: &Timeline, plot: usize, t: usize) -> Amount {
         match self.building(plot) {
             Some(node) => timeline.amount(t, node),
@@ -311,7 +313,7 @@ impl CityPlan {
         }
     }
 
-    /// What stands on a plot at time `t`, in the metric of the layout.
+    /// The value of a plot at time `t`, in the metric of the layout.
     pub fn value(&self, timeline: &Timeline, t: usize, plot: usize) -> u64 {
         match self.building(plot) {
             Some(node) => timeline.value(t, node, self.config.metric),
@@ -347,7 +349,7 @@ impl CityPlan {
         self.plots[plot].cell.scaled(scale)
     }
 
-    /// Height of what stands on a plot at a scale: `2 * sqrt(base area)`; a More plot is flat.
+    /// Height of the building on a plot at a scale: `2 * sqrt(base area)`; a More plot is flat.
     pub fn height(&self, plot: usize, scale: f64) -> f64 {
         match self.is_more(plot) {
             _ if scale <= 0.0 => 0.0,

@@ -1,9 +1,9 @@
-//! The plots of a city and what stands on them.
+//! The plots of a city and the buildings on them.
 //!
-//! What is looked at for each of a million plots at every step in time lies in columns of its own ([`Occupants`]): a step would
-//! otherwise wait for outlines that it does not need.
+//! The data that each step in time reads for each of a million plots lies in columns of its own ([`Occupants`]). Otherwise a step would
+//! wait for outlines that it does not need.
 
-use super::Rect;
+use super::rect::Rect;
 use super::states::real;
 use super::values::Plots;
 use memory_city_analysis::timeline::{Amount, Metric, NodeId, Timeline};
@@ -11,7 +11,7 @@ use memory_city_heap::numbers::NumberColumn;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// What stands on a plot.
+/// The kind of building on a plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlotKind {
     /// A leaf of the tree (or an inner node whose children never had a value).
@@ -20,12 +20,12 @@ pub enum PlotKind {
     More {
         /// The node whose children they are.
         parent: NodeId,
-        /// How many children, not counting what is below them.
+        /// The number of children, without those below them.
         count: u32,
     },
 }
 
-/// A place reserved for good. What stands on it is told by [`super::CityPlan::kind`].
+/// A place reserved for good. [`super::CityPlan::kind`] returns the kind of building on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plot {
     /// The reserved rectangle.
@@ -42,7 +42,7 @@ impl Plot {
     }
 }
 
-/// What stands on the plots, by plot. Six bytes each, more where the largest value of any needs them.
+/// The buildings on the plots, by plot. Six bytes each, more if the largest value needs them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Occupants {
     /// The group of a building; [`MORE`] for a More plot.
@@ -54,7 +54,7 @@ pub(super) struct Occupants {
 const MORE: NodeId = NodeId(u32::MAX);
 
 impl Occupants {
-    /// Room for so many plots, and no more.
+    /// Allocates room for exactly so many plots.
     pub fn reserve(&mut self, plots: usize) {
         self.nodes.reserve_exact(plots);
         self.max_values.reserve_exact(plots);
@@ -103,7 +103,7 @@ impl Occupants {
     }
 }
 
-/// What a More plot stands for at one point in time.
+/// The groups behind a More plot at one point in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoreSummary {
     /// Pruned children.

@@ -1,4 +1,4 @@
-//! What must hold for every city, tested on random trees; and small cities written out.
+//! Invariants of all cities, tested on random trees, and small cities written out.
 
 use super::testing::{TestTree, at, configs, inner, leaf, trees};
 use super::{Appearance, AreaMode, CITY_SIZE, CityConfig, CityPlan, Look, PlotKind, Rect};
@@ -22,7 +22,7 @@ fn overlapping(cells: &[Rect]) -> Option<(Rect, Rect)> {
     None
 }
 
-/// Cells by key of what they belong to; `+` marks a More plot.
+/// Cells by the key of their group; `+` marks a More plot.
 fn cells(plan: &CityPlan, timeline: &Timeline) -> BTreeMap<String, Rect> {
     let plots = plan.plots.iter().enumerate().map(|(i, p)| match plan.kind(i) {
         PlotKind::Building(node) => (timeline.key(node), p.cell),
@@ -172,7 +172,7 @@ proptest! {
         strongest(&plan, &solid, n, growth)?;
     }
 
-    /// Where less is told as well as more, what has become less is as strong as what has become as much more.
+    /// With a base, a decrease counts as much as an increase of the same size.
     #[test]
     fn solid_buildings_of_both_ways_are_those_that_change_most(
         tree in trees(), config in configs(), n in 0usize..12, base in 0usize..4,
@@ -328,7 +328,7 @@ fn the_legend_says_what_the_colours_are() {
     }
 }
 
-/// A healthy program: what is different is little against the heap, and nothing is red or teal, whatever growth the colours tell.
+/// A healthy program: differences are small against the heap, and nothing is red or teal in any mode of growth.
 #[test]
 fn little_growth_is_no_alarm_in_any_mode_of_growth() {
     let tree = inner("Heap", vec![leaf("cache", &[100_000, 100_000, 100_000]), leaf("log", &[10, 30, 50])]);
@@ -462,7 +462,7 @@ fn marks_of_every_legend_are_where_buildings_of_that_value_are() {
     assert_eq!(told.into_iter().collect::<Vec<_>>(), ["objects-age", "referrers", "retained"]);
 }
 
-/// Every height rule: nothing is higher than its rule says it ever gets, and what is there has a height.
+/// Every height rule: no building exceeds the peak of its rule, and every present building has a height.
 #[test]
 fn heights_stay_below_their_peaks() {
     let timeline = small().timeline();

@@ -19,7 +19,7 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// From corner and extent.
+    /// A rectangle with this corner and extent.
     pub const fn new(x: f64, y: f64, w: f64, h: f64) -> Rect {
         Rect { x, y, w, h }
     }

@@ -1,16 +1,18 @@
-//! The ways from GC roots to a group, as routes over the roofs: from each step to the one that it holds.
+//! Routes over the roofs: the paths from GC roots to a group, with a leg from each step to the one that it holds.
 //!
-//! What lies on one building is one stop; what goes the same way between two buildings is one leg. So a route has as many
-//! legs as it changes buildings, whatever the number of objects. What gets no leg is counted.
+//! Steps on one building are one stop; steps that go the same way between two buildings are one leg. So the number of legs is the number of
+//! changes of building, whatever the number of objects. Steps without a leg are counted.
 
-use super::{Appearance, CityPlan, Roofs};
+use super::look::Appearance;
+use super::over_roofs::Roofs;
+use super::plan::CityPlan;
 use glam::Vec3;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use std::collections::BTreeMap;
 
-/// At most so many legs are made; those through which least is reached are left out, and counted.
+/// Most legs; those through which least is reached are left out, and counted.
 pub const MOST_LEGS: usize = 32;
-/// At most so many roots are marked.
+/// Most marked roots.
 pub const MOST_PINS: usize = 12;
 /// Radius of a leg through which all of the group is reached, and of the thinnest, in units.
 pub const LEG_RADII: (f32, f32) = (0.55, 0.14);
@@ -24,20 +26,20 @@ pub struct RouteStep {
     pub below: usize,
     /// The group that it lies in.
     pub node: Option<NodeId>,
-    /// Which part of the group is reached through it, 0 to 1.
+    /// The share of the group that is reached through it, 0 to 1.
     pub share: f32,
-    /// Which part is reached from roots that hold it, 0 to 1; 0 where none does.
+    /// The share that is reached from roots that hold it directly, 0 to 1; 0 without such roots.
     pub rooted: f32,
 }
 
-/// From a building to the one that it holds.
+/// A leg from one building to the building that it holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leg {
     /// The roof of the holder.
     pub from: Vec3,
-    /// The roof of what it holds.
+    /// The roof at the held end.
     pub to: Vec3,
-    /// Which part of the group is reached through it, 0 to 1: of several steps that go the same way, the largest.
+    /// The share of the group that is reached through it, 0 to 1: the largest of several steps that go the same way.
     pub share: f32,
     /// The steps that go this way: places in the list.
     pub steps: Vec<usize>,
@@ -48,16 +50,16 @@ pub struct Leg {
 pub struct Pin {
     /// The roof.
     pub at: Vec3,
-    /// Which part of the group is reached from there, 0 to 1.
+    /// The share of the group that is reached from there, 0 to 1.
     pub share: f32,
     /// The steps that roots hold there.
     pub steps: Vec<usize>,
 }
 
-/// Routes, and what of the ways they do not show.
+/// Routes, and the counts of everything they leave out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routes {
-    /// Those through which most is reached first.
+    /// Legs, the largest share first.
     pub legs: Vec<Leg>,
     /// Roots, those from which most is reached first.
     pub pins: Vec<Pin>,
@@ -71,7 +73,7 @@ pub struct Routes {
     pub left_out: usize,
 }
 
-/// What a step stands on, for comparison, and its roof.
+/// The building of a step, for comparison, and its roof.
 type Stop = (StopKey, Vec3);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,8 +142,8 @@ impl Leg {
         thin + (thick - thin) * self.share.clamp(0.0, 1.0)
     }
 
-    /// Points of an arc over the roofs between its ends, both included: it cuts through no building, and legs to and fro are told
-    /// apart. The farther, the higher.
+    /// Points of an arc over the roofs between its ends, both included. It cuts through no building, and legs to and fro lie apart. Longer
+    /// legs rise higher.
     pub fn arc(&self, pieces: usize, roofs: Option<&Roofs<'_>>) -> Vec<Vec3> {
         let along = self.to - self.from;
         let flat = Vec3::new(along.x, 0.0, along.z);
@@ -206,7 +208,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the steps: legs go between groups of steps alone, and everything is drawn or counted.
+        /// For any steps: legs run between groups of steps only, and every step is drawn or counted.
         #[test]
         fn every_step_is_a_leg_or_counted(
             of in prop::collection::vec((any::<prop::sample::Index>(), prop::option::of(0usize..45), 0u8..=100, 0u8..3), 1..80),

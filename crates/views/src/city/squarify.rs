@@ -1,17 +1,16 @@
 //! Squarified treemaps: one level of rectangles whose areas are proportional to values and that are close to squares.
 //!
-//! The algorithm is that of Bruls, Huizing and van Wijk, "Squarified Treemaps" (VisSym 2000): values in descending
-//! order are added to a row along the shorter side of what is left, as long as the worst aspect ratio of the row does
-//! not get worse. Two conventions the paper leaves open are fixed here, as in d3: equality continues a row, and in a
-//! square remainder the row stands upright along the west side.
+//! The algorithm is that of Bruls, Huizing and van Wijk, "Squarified Treemaps" (VisSym 2000). Values in descending order are added to a row
+//! along the shorter side of the remaining rectangle, as long as the worst aspect ratio of the row does not get worse. The paper leaves two
+//! conventions open, fixed here as in d3: equality continues a row, and in a square remainder the row stands upright along the west side.
 //!
-//! Numerics: sums are suffix sums built from the smallest value up, the remaining rectangle is kept as corner and
-//! extent and shrinks by products, never by subtracting from a running total. A million values over twelve decades
-//! keep their areas to about 1e-14, where the running total of the textbook version loses the small ones entirely.
+//! Numerics: sums are suffix sums built from the smallest value up. The remaining rectangle is kept as corner and extent and shrinks by
+//! products, never by subtracting from a running total. A million values over twelve decades keep their areas to about 1e-14, where the
+//! running total of the textbook version loses the small ones entirely.
 //!
 //! This module knows no tree and no time.
 
-use super::Rect;
+use super::rect::Rect;
 
 /// Why values cannot be laid out.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -21,7 +20,7 @@ pub enum LayoutError {
     NotFinite {
         /// Its position in the input.
         index: usize,
-        /// What it is.
+        /// The value.
         value: f64,
     },
     /// A value is below zero.
@@ -29,7 +28,7 @@ pub enum LayoutError {
     Negative {
         /// Its position in the input.
         index: usize,
-        /// What it is.
+        /// The value.
         value: f64,
     },
     /// The sum of the values leaves the range of numbers.
@@ -136,9 +135,8 @@ pub fn squarify_sorted(values: &[f64], sums: &[f64], area: Rect, cells: &mut [Re
 
 /// Where the row that starts at `start` ends, and the sum of its values. `total` is the sum of all from `start` on.
 ///
-/// With the remaining rectangle's sides `short` and `long`, a value `v` in a row with the sum `s` is
-/// `short * v / s` by `long * s / total`; the larger of the two ratios of these is what the paper calls worst.
-/// Zeros would be lines; they end a row.
+/// With the remaining rectangle's sides `short` and `long`, a value `v` in a row with the sum `s` is `short * v / s` by `long * s / total`.
+/// The larger of the two ratios of these is the paper's worst ratio. Zeros would be lines; they end a row.
 fn row_end(values: &[f64], start: usize, total: f64, w: f64, h: f64) -> (usize, f64) {
     let (short, long) = if w < h { (w, h) } else { (h, w) };
     let unit = total * (short / long);

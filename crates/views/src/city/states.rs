@@ -1,14 +1,15 @@
-//! What changes with time: one small record per plot, everything else stays where it is.
+//! Plot states: one small record per plot with everything that changes with time.
 
+use super::config::AreaMode;
+use super::plan::CityPlan;
 use super::values::Samples;
-use super::{AreaMode, CityPlan};
 use bytemuck::{Pod, Zeroable};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
-/// A plot at one point in time, eight bytes, to be interpolated linearly between two times: what the GPU draws and what
-/// picking hits. Each is a share of 1 in steps of 1/65535.
+/// A plot at one point in time, eight bytes, to be interpolated linearly between two times. The GPU draws it and picking hits it. Each
+/// field is a share of 1 in steps of 1/65535.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct PlotState {
@@ -22,7 +23,7 @@ pub struct PlotState {
     pub opacity: u16,
 }
 
-/// What stands on a plot, as numbers to compute with.
+/// A building on a plot, as numbers to compute with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Standing {
     /// Side of the base as a fraction of the cell's side; 0 when nothing stands there.
@@ -43,7 +44,7 @@ impl Standing {
 const FULL: f32 = 65535.0;
 
 impl PlotState {
-    /// What fills its cell, has its colour and height from elsewhere and hides what is behind it: a district slab.
+    /// The state of a district slab: it fills its cell, hides everything behind it, and has its colour and height from elsewhere.
     pub const SLAB: PlotState = PlotState { side: u16::MAX, height: 0, colour: 0, opacity: u16::MAX };
 
     /// The states `mix` of the way from some to others, on all cores.
@@ -52,12 +53,12 @@ impl PlotState {
         from.par_iter().zip(to).with_min_len(1 << 14).map(one).collect()
     }
 
-    /// Of so many plots on which nothing stands. On all cores: most of it is memory that the system hands out for the first time.
+    /// States of so many empty plots. On all cores: most of it is memory that the system hands out for the first time.
     pub fn none(plots: usize) -> Vec<PlotState> {
         rayon::iter::repeat_n(PlotState::default(), plots).with_min_len(1 << 15).collect()
     }
 
-    /// From shares of 1. What is there stays visible: a side above 0 never becomes 0. What is no number is 0.
+    /// Values are shares of 1. A side above 0 never becomes 0, so that it stays visible. NaN becomes 0.
     #[inline]
     pub fn new(side: f32, height: f32, colour: f32, opacity: f32) -> PlotState {
         // By hand, since this is done for every plot at every step in time, for several at once where the compiler sees how: rounded in a
@@ -106,9 +107,8 @@ pub(super) fn real(count: u64) -> f32 {
 }
 
 impl CityPlan {
-    /// Side of the base of what stands on a plot at time `t`, as a fraction of its cell's side:
-    /// `gap * sqrt(f(value) / f(maximum))`, 0 when absent; smaller by the same factor everywhere once a building of a live
-    /// city has outgrown its plot.
+    /// Side of the building's base at time `t`, as a fraction of its cell's side: `gap * sqrt(f(value) / f(maximum))`, 0 when absent.
+    /// Smaller by the same factor everywhere once a building of a live city has outgrown its plot.
     ///
     /// # Panics
     /// If `t` is not a time of the timeline, or the timeline is not the one the city was laid out for.
@@ -147,8 +147,8 @@ impl CityPlan {
         }
     }
 
-    /// [`CityPlan::height`] of many buildings likewise, in the place of their largest values: twice the side of the base, which follows
-    /// from the largest value where the cell does, and is nearer to hand.
+    /// [`CityPlan::height`] of many buildings, written over their largest values: twice the side of the base. The side follows from the
+    /// largest value, as the cell does, and is nearer to hand.
     pub(super) fn heights_of(&self, sides: &[f32], heights: &mut [f32]) {
         let twice = 2.0 * self.area_per_unit.sqrt() as f32;
         let all = heights.iter_mut().zip(sides);
@@ -158,11 +158,11 @@ impl CityPlan {
         }
     }
 
-    /// Which plots are opaque: the `n` buildings that grow most over the whole window, whatever the time shown. Equal
-    /// growth goes to the larger maximum, then by key, so that a single dump shows its largest buildings.
-    /// A More plot is opaque if it holds a leaf that grows and would be among the `n` if it had a plot.
+    /// The opaque plots: the `n` buildings that grow most over the whole window, whatever the time shown. Equal growth goes to the larger
+    /// maximum, then by key, so that a single dump shows its largest buildings. A More plot is opaque if it holds a leaf that grows and
+    /// would be among the `n` if it had a plot.
     ///
-    /// With a `base`, of which less is told as much as more, those that come furthest above it or end furthest below it.
+    /// With a `base`, the buildings that come furthest above it or end furthest below it.
     pub fn solid(&self, timeline: &Timeline, n: usize, base: Option<usize>) -> Vec<bool> {
         let metric = self.config.metric;
         let mut solid = vec![false; self.plots.len()];

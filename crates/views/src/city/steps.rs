@@ -1,17 +1,19 @@
-//! From one time to another: which plots have to be looked at, so that a step costs what changes.
+//! Steps from one time to another: the plots that differ, so that a step costs as much as it changes.
 
-use super::{Appearance, CityPlan, height};
+use super::height;
+use super::look::Appearance;
+use super::plan::CityPlan;
 use memory_city_analysis::timeline::{ChangesByTime, Metric, Timeline};
 
-/// Colour modes and height rules whose answer follows from what stands on the plot itself at that time, and numbers that are the
-/// same at all times. Any other may change for every plot at every step.
+/// Colour modes and height rules whose answer depends only on the plot's value at that time, and on numbers that are the same at all times.
+/// Any other may change for every plot at every step.
 const OF_THE_PLOT_ALONE: [&[&str]; 2] =
     [&["growth", "change", "overall", "relative", "fill", "none"], &["base", "growth", "amount", "classes"]];
-/// Where more than one of so many nodes changes, all plots are computed: to look at each in its order costs less than to look for each.
+/// If more than one in this many nodes changes, all plots are computed: a pass in order costs less than a search for each.
 const FEW: usize = 16;
 
-/// Which nodes change at which time, as far as a step is quicker for it. Where all of a million buildings change at each of many times,
-/// all of them by time would take more memory than the city.
+/// The nodes that change at each time, as far as a step is quicker with them. If all of a million buildings change at each of many times,
+/// the list would take more memory than the city.
 pub fn changes_for_steps(plan: &CityPlan, timeline: &Timeline) -> ChangesByTime {
     timeline.changes_by_time(plan.plots.len() / FEW)
 }

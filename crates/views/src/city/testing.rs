@@ -53,7 +53,7 @@ impl TestTree {
         }
         TestTree { children, ..self.clone() }
     }
-    /// As a timeline; a leaf of `v` objects has `16 v` bytes.
+    /// The tree as a timeline; a leaf of `v` objects has `16 v` bytes.
     pub fn timeline(&self) -> Timeline {
         let role: Arc<str> = Arc::from("Group");
         let point = TimePoint::default();

@@ -1,5 +1,5 @@
-//! The surroundings of the buildings in a dark and a light theme: sky, ground, districts, and lines before them. What
-//! buildings are coloured with is the same in both: districts are kept apart from it (tested in [`super::mapping`]).
+//! The surroundings of the buildings in a dark and a light theme: sky, ground, districts and lines. The colours of buildings are the same
+//! in both; districts keep apart from them (tested in [`super::mapping`]).
 
 use super::mapping::{DISTRICT, MORE_COLOUR, QUIET_COLOUR, mix};
 
@@ -61,7 +61,7 @@ impl CityTheme {
         }
     }
 
-    /// What would stay, while it is shown what would be freed.
+    /// The colour of objects that would stay, shown beside those that would be freed.
     pub fn stays(self) -> [f32; 3] {
         match self {
             CityTheme::Dark => QUIET_COLOUR,

@@ -1,12 +1,16 @@
-//! A city's values over time: what each plot stands for at each time, in the metric that was chosen.
+//! A city's values over time: one per plot and time, in the chosen metric.
 //!
-//! Read by colour modes and height rules. May not: know what the values are values of.
+//! Read by colour modes and height rules. May not: know the meaning of the values.
 
-use super::look::AT_ONCE;
-use super::{CityPart, CityPlan};
+use super::part::CityPart;
+use super::plan::CityPlan;
 use memory_city_analysis::analyses;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
+
+/// Plots that are computed at once, so that their data stays in the cache of a core.
+pub(super) const AT_ONCE: usize = 512;
+pub(super) const OF_A_CORE: usize = 16 * AT_ONCE;
 
 /// The value of one plot at one time: looked up once for side, height and colour.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +19,9 @@ pub struct Sample {
     pub plot: usize,
     /// The point in time.
     pub time: usize,
-    /// What stands there then.
+    /// The value at the time.
     pub value: u64,
-    /// What stood there at the base: the first point in time where no other was chosen.
+    /// The value at the base: the first point in time where no other was chosen.
     pub base: u64,
 }
 
@@ -39,14 +43,14 @@ pub(super) fn growth(before: u64, after: u64) -> i64 {
 /// Some plots, in some order.
 #[derive(Clone, Copy, Debug)]
 pub enum Plots<'a> {
-    /// So many neighbours, from the first on.
+    /// Neighbours from the first on, and their number.
     Run(u32, usize),
     /// These.
     Of(&'a [u32]),
 }
 
 impl<'a> Plots<'a> {
-    /// How many there are.
+    /// Their number.
     pub(super) fn len(self) -> usize {
         match self {
             Plots::Run(_, len) => len,
@@ -85,13 +89,13 @@ impl<'a> Plots<'a> {
     }
 }
 
-/// What stands on some plots at one time, and stood there at the base: numbers of one kind beside each other, so that a processor computes
-/// several at once.
+/// The values of some plots at one time and at the base. Numbers of one kind lie beside each other, so that a processor computes several at
+/// once.
 #[derive(Clone, Copy)]
 pub struct Samples<'a> {
     /// The plots, in the order of all that is here.
     pub plots: Plots<'a>,
-    /// What stands on them.
+    /// The values at the time.
     pub values: &'a [u64],
     /// Whether there is a More plot among them.
     pub has_more: bool,
@@ -106,7 +110,7 @@ impl<'a> Samples<'a> {
         all.map(move |((plot, &value), &base)| Sample { plot, time: self.time, value, base })
     }
 
-    /// What stood there at the base, and stands there.
+    /// Pairs of the value at the base and the value at the time.
     pub fn pairs(self) -> impl Iterator<Item = (u64, u64)> + 'a {
         self.bases.iter().copied().zip(self.values.iter().copied())
     }
@@ -118,12 +122,12 @@ pub struct SampleRoom {
     nodes: Vec<NodeId>,
     values: Vec<u64>,
     bases: Vec<u64>,
-    /// What nobody asked for.
+    /// A buffer for values that the caller did not ask for.
     firsts: Vec<u64>,
 }
 
-/// A city's values over time, as colour modes and height rules read them: in units of the metric that was chosen for them,
-/// which may be another one than that of the areas.
+/// A city's values over time, as colour modes and height rules read them: in units of the metric chosen for them, which may differ from the
+/// metric of the areas.
 #[derive(Clone, Copy)]
 pub struct Values<'a> {
     /// The plots.
@@ -157,7 +161,7 @@ impl<'a> Values<'a> {
         Values { metric, ..self }
     }
 
-    /// What is measured.
+    /// The metric.
     pub fn metric(&self) -> Metric {
         self.metric
     }
@@ -166,13 +170,13 @@ impl<'a> Values<'a> {
         self.metric == self.plan.config().metric
     }
 
-    /// Largest growth of any building from the base to the last point in time; 0 if none grew. From the last time on: to any
-    /// other. Linear in the nodes where the metric is not that of the areas, or the base not the first time.
+    /// Largest growth of any building from the base to the last point in time; 0 if none grew. With the last time as base: to any other.
+    /// Linear in the nodes if the metric is not that of the areas, or the base not the first time.
     pub fn max_growth(&self) -> u64 {
         let last = self.times().saturating_sub(1);
         match self.base {
             0 if self.is_of_areas() => self.plan.max_growth(),
-            0 if self.plan.part() == CityPart::default() => super::max_growth(self.timeline, self.metric),
+            0 if self.plan.part() == CityPart::default() => super::mapping::max_growth(self.timeline, self.metric),
             0 => self.largest(|plot| self.value(plot, last).saturating_sub(self.value(plot, 0))),
             base => {
                 let at_most = |plot: usize| if base == last { self.peak(plot) } else { self.value(plot, last) };
@@ -181,7 +185,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Growth of this size is the red end: of a part of the heap that is a city of its own, what is much in that.
+    /// The growth at the red end. For a part of the heap as a city of its own, it is large growth within that part.
     pub fn growth_scale(&self, largest: u64) -> u64 {
         analyses::growth_scale(self.timeline, self.metric, self.plan.part().root, largest)
     }
@@ -195,7 +199,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Largest difference between any two times of any building: the same whatever is compared with what.
+    /// Largest difference between any two times of any building, whatever the base.
     pub fn max_difference(&self) -> u64 {
         self.largest(|plot| {
             let low = (0..self.times()).map(|t| self.value(plot, t)).min().unwrap_or(0);
@@ -211,12 +215,12 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// How many points in time there are.
+    /// The number of points in time.
     pub fn times(&self) -> usize {
         self.timeline.times()
     }
 
-    /// What stands on a plot at time `t`, and stood there at the base.
+    /// The values of a plot at time `t` and at the base.
     #[inline]
     pub fn sample(&self, plot: usize, t: usize) -> Sample {
         let (value, base) = match self.plan.building(plot) {
@@ -248,7 +252,7 @@ impl<'a> Values<'a> {
         Samples { plots, values, bases, has_more, time: t }
     }
 
-    /// What stands on a plot at time `t`.
+    /// The value of a plot at time `t`.
     pub fn value(&self, plot: usize, t: usize) -> u64 {
         match self.plan.building(plot) {
             _ if self.is_of_areas() => self.plan.value(self.timeline, t, plot),
@@ -265,7 +269,7 @@ impl<'a> Values<'a> {
         self.timeline.value(t, NodeId::ROOT, self.metric())
     }
 
-    /// Whether a plot stands for several pruned groups: flat, whatever the height rule.
+    /// True if a plot stands for several pruned groups: flat under any height rule.
     pub fn is_more(&self, plot: usize) -> bool {
         self.plan.is_more(plot)
     }

@@ -1,12 +1,15 @@
-//! Views of a particular city: a free look at one of its places.
+//! Viewpoints of a particular city: a free look at one of its places.
 
 use super::camera::{self, CameraPose, Lens};
-use super::{Appearance, CityPlan, HitTarget, Standing};
+use super::look::Appearance;
+use super::pick::HitTarget;
+use super::plan::CityPlan;
+use super::states::Standing;
 use std::f32::consts::PI;
 
 impl Appearance {
-    /// A view of a plot or district from near: from the present side if its roof can be seen from there, else from
-    /// steeper and steeper, else from further round. `standing` as for [`Appearance::pick`].
+    /// A near view of a plot or district: from the present side if its roof can be seen from there, else from steeper and steeper, else
+    /// from further round. `standing` as for [`Appearance::pick`].
     ///
     /// # Panics
     /// If the target is not of this city.

@@ -1,13 +1,14 @@
-//! What a city shows, as a table for spreadsheets: a row for each box.
+//! CSV export of a city: a row for each box.
 
 use super::{BoxKind, ShownCity};
 use crate::city::linear_to_srgb;
+use memory_city_analysis::tabular::{CsvTexts, csv_text};
 use memory_city_analysis::timeline::{Metric, NodeId};
 use memory_city_heap::progress::Progress;
 use std::io::{self, Write};
 
-/// Columns, in their order. Numbers are plain; growth is from `since` on, the time that is compared with or the first; values are what areas,
-/// colours and heights are measured in, by name; colours are sRGB, `#rrggbb`.
+/// Columns, in their order. Numbers are plain. Growth counts from `since`, the base of a comparison or the first time. Values are in the
+/// metrics of areas, colours and heights, by name. Colours are sRGB, `#rrggbb`.
 const COLUMNS: [&str; 27] = [
     "kind",
     "key",
@@ -48,6 +49,7 @@ pub fn write_csv(city: &ShownCity<'_>, out: &mut dyn Write, progress: &Progress)
     let since = appearance.base().unwrap_or(0);
     let metrics = appearance.measured(plan);
     let heap = timeline.amount(time, NodeId::ROOT).bytes.max(1);
+    let text = |text: &str| csv_text(text, CsvTexts::Harmless).into_owned();
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(COLUMNS)?;
     for (row, b) in city.boxes().into_iter().enumerate() {
@@ -71,13 +73,13 @@ pub fn write_csv(city: &ShownCity<'_>, out: &mut dyn Write, progress: &Progress)
             (BoxKind::More(_), Metric::Column(_)) => String::new(),
             _ => at(time, metric).to_string(),
         };
-        let name_of = |metric: Metric| timeline.metric_info(metric).id.to_string();
+        let name_of = |metric: Metric| text(&timeline.metric_info(metric).id);
         let hex = b.colour.map(|v| (linear_to_srgb(v.clamp(0.0, 1.0)) * 255.0).round() as u8);
         writer.write_record([
             kind.to_owned(),
-            timeline.key(b.node),
-            name,
-            timeline.role(b.node).to_owned(),
+            text(&timeline.key(b.node)),
+            text(&name),
+            text(timeline.role(b.node)),
             groups.to_string(),
             b.amount.objects.to_string(),
             b.amount.bytes.to_string(),
@@ -160,7 +162,7 @@ mod tests {
         assert_eq!((cell(x, "since"), cell(x, "area_value")), ("1".into(), cell(x, &cell(x, "area_metric"))));
     }
 
-    /// What a comparison shows is what is written: since the base, in the metrics that heights and colours tell of.
+    /// A comparison is written as it is shown: since the base, in the metrics of heights and colours.
     #[test]
     fn growth_is_since_what_is_compared_with() {
         let timeline = inner("Heap", vec![leaf("x", &[1, 30, 20])]).timeline();

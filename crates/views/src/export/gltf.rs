@@ -1,5 +1,5 @@
-//! A city as binary glTF 2.0 (.glb): what 3D programs open. A node for each box, named as its group, with key, objects and bytes as
-//! extras; one box of geometry that all share; a material for each colour.
+//! A city as binary glTF 2.0 (.glb), for 3D programs. Each box is a node, named as its group, with key, objects and bytes as extras. All
+//! share one box of geometry, and each colour is a material.
 
 use super::{BoxKind, ShownBox, ShownCity};
 use gltf_json::material::{AlphaMode, PbrBaseColorFactor, PbrMetallicRoughness, StrengthFactor};
@@ -9,7 +9,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::collections::BTreeMap;
 
-/// Steps of colours and opacities: what looks the same is one material.
+/// Steps of colours and opacities: boxes that look the same share a material.
 const STEPS: f32 = 63.0;
 
 /// The city as one file. Metres are the city's units: it is 100 wide. Names come from the input; nothing else of it is in the file.

@@ -1,4 +1,4 @@
-//! What a city shows at one time, for other programs: a table as CSV ([`write_csv`]), a scene as binary glTF ([`glb`]).
+//! Exports of a city at one time, for other programs: a table as CSV ([`write_csv`]), a scene as binary glTF ([`glb`]).
 //!
 //! Both are made of the same boxes, which are those that shaders get. Neither knows files or windows.
 
@@ -20,35 +20,35 @@ pub struct ShownCity<'a> {
     pub plan: &'a CityPlan,
     /// The trees.
     pub timeline: &'a Timeline,
-    /// What it looks like.
+    /// The look of the city.
     pub appearance: &'a Appearance,
     /// The point in time.
     pub time: usize,
-    /// What is looked for, if anything.
+    /// The result of a search, if any.
     pub lit: Option<&'a Lit>,
     /// Its surroundings.
     pub theme: CityTheme,
-    /// Buildings and districts that have another colour than that of the mode: what is selected, and marked. Linear RGB.
+    /// Buildings and districts with another colour than that of the mode: selected and marked ones. Linear RGB.
     pub painted: &'a HashMap<NodeId, [f32; 3]>,
 }
 
-/// What a box stands for.
+/// The kind of thing that a box stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoxKind {
     /// A district.
     District,
     /// A building.
     Building,
-    /// So many groups that share a plot.
+    /// Several groups that share a plot: their number.
     More(u32),
 }
 
 /// A box of the city.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownBox {
-    /// What it stands for.
+    /// The kind of thing it stands for.
     pub kind: BoxKind,
-    /// The group; of what shares a plot, the district around.
+    /// The group; for a plot shared by several, the district around.
     pub node: NodeId,
     /// Objects and bytes.
     pub amount: Amount,
@@ -60,12 +60,12 @@ pub struct ShownBox {
     pub colour: [f32; 3],
     /// 0 to 1.
     pub opacity: f32,
-    /// Which part of it is found; `None` where nothing is looked for.
+    /// The found share; `None` without a search.
     pub lit: Option<f32>,
 }
 
 impl ShownCity<'_> {
-    /// All that is to be seen, districts before what stands on them. What is not there at this time is left out.
+    /// All visible boxes, districts before the buildings on them. Absent buildings are left out.
     pub fn boxes(&self) -> Vec<ShownBox> {
         let ShownCity { plan, timeline, appearance, time, lit, theme, painted } = *self;
         let share = |node: NodeId| lit.map(|lit| lit.shares.get(&node).copied().unwrap_or(0.0));
@@ -119,7 +119,7 @@ impl ShownCity<'_> {
     }
 }
 
-/// Which part of the bytes of what shares a plot is found.
+/// The found share of the bytes of a shared plot.
 fn lit_of_rest(plan: &CityPlan, timeline: &Timeline, plot: usize, time: usize, lit: &Lit) -> f32 {
     let (mut found, mut all) = (0.0, 0.0);
     for node in plan.pruned(plot) {

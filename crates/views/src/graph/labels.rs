@@ -1,4 +1,4 @@
-//! What is written on boxes and arrows.
+//! Labels of boxes and arrows.
 
 use super::{BoxShape, GraphItem, GraphLink, GraphTint};
 use memory_city_analysis::object_graph::{GraphBox, GraphRoot, GroupGraph, HeldOver};

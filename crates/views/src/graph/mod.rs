@@ -1,20 +1,19 @@
-//! The aggregated object graph as a picture: boxes in columns, who refers to the left of what is referred to, GC roots by kind at the
+//! The aggregated object graph as a picture: boxes in columns, referrers to the left of the objects they refer to, GC roots by kind at the
 //! very left.
 //!
-//! Of a [`GroupGraph`] a [`GraphPicture`] says where everything is and what is written on it, in units of a text's height of 12 or
-//! so; [`GraphFit`] puts it into a room. A box is as tall as the root of what it measures, so that small ones can be read beside large
-//! ones. An arrow is at either end as wide as the share of the box there that takes part, as cones of the city are: few that refer to
-//! many are thin on the left and thick on the right. Where ownership is asked for, both ends are the share of the objects of the box
-//! in question that are held over the arrow.
+//! A [`GraphPicture`] holds the places and labels of a [`GroupGraph`], in units where a text is about 12 high; [`GraphFit`] scales it to a
+//! room. A box is as tall as the square root of its measure, so that small ones can be read beside large ones. Each end of an arrow is as
+//! wide as the share of the box there that takes part, like the cones of the city: few that refer to many are thin on the left and thick on
+//! the right. If ownership is asked for, both ends are the share of the objects of the box in question that are held over the arrow.
 //!
-//! What was there stays in its order when the graph is extended, so that a picture can be told from the one before.
+//! Boxes keep their order when the graph is extended, so that two pictures can be compared.
 //!
 //! | module | does |
 //! |---|---|
 //! | `order` | columns, and the order within them that has few crossings (Sugiyama, Tagawa and Toda 1981) |
-//! | `place` | heights above the bottom: as near to what they are linked with as the order allows |
-//! | `route` | the ways of arrows |
-//! | `labels` | what is written |
+//! | `place` | heights above the bottom: as near to the neighbours as the order allows |
+//! | `route` | the curves of arrows |
+//! | `labels` | texts |
 
 mod labels;
 mod order;
@@ -31,7 +30,7 @@ use memory_city_analysis::timeline::Metric;
 use order::{BoxColumns, DrawnLink};
 use std::cmp::Reverse;
 
-/// What a box of the picture stands for.
+/// The thing that a box of the picture stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GraphItem {
     /// A box of the graph.
@@ -40,7 +39,7 @@ pub enum GraphItem {
     Roots(usize),
 }
 
-/// What an arrow of the picture stands for.
+/// The thing that an arrow of the picture stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GraphLink {
     /// An arrow of the graph.
@@ -49,10 +48,10 @@ pub enum GraphLink {
     Root(usize),
 }
 
-/// How a box looks. Colours are up to who draws.
+/// The look of a box. The viewer chooses the colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GraphTint {
-    /// What was selected.
+    /// A selected group.
     Selected,
     /// Any group.
     Group,
@@ -69,7 +68,7 @@ pub enum GraphTint {
 }
 
 impl GraphTint {
-    /// All of them, with what a legend says.
+    /// All of them, with their text in a legend.
     pub const ALL: [(GraphTint, &'static str); 7] = [
         (GraphTint::Selected, "Selected"),
         (GraphTint::Group, "Group"),
@@ -81,27 +80,27 @@ impl GraphTint {
     ];
 }
 
-/// A box, where it is and what is written on it.
+/// A box, with its place and texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxShape {
     /// Where it is. `y` grows downwards.
     pub rect: Rect,
     /// Its column, from 0 at the left.
     pub column: usize,
-    /// How it looks.
+    /// The look.
     pub tint: GraphTint,
     /// The first line: its name, which may be longer than the box is wide.
     pub title: String,
     /// The second line: how much it is.
     pub line: String,
-    /// What a tooltip says, line by line.
+    /// The lines of a tooltip.
     pub details: Vec<String>,
 }
 
-/// An arrow, where it is and what is written on it.
+/// An arrow, with its place and texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkShape {
-    /// What it stands for.
+    /// The thing it stands for.
     pub link: GraphLink,
     /// Where it begins.
     pub from: GraphItem,
@@ -109,18 +108,18 @@ pub struct LinkShape {
     pub to: GraphItem,
     /// Its way: points with its width there.
     pub path: Vec<PathPoint>,
-    /// What is written at its middle.
+    /// The text at its middle.
     pub label: String,
-    /// What a tooltip says, line by line.
+    /// The lines of a tooltip.
     pub details: Vec<String>,
-    /// Whether it stands back: nothing of what ownership asks for is held over it.
+    /// True if it is drawn dim: the box whose ownership is asked for has no objects that are held over it.
     pub is_dim: bool,
 }
 
-/// What a picture is made by.
+/// The configuration of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphConfig {
-    /// What the heights of boxes measure: bytes, or objects in any other case.
+    /// The metric for the heights of boxes: bytes, or objects in any other case.
     pub metric: Metric,
     /// The most arrows: of more the ones with fewest references are left out, and counted.
     pub most_links: usize,
@@ -135,11 +134,11 @@ impl Default for GraphConfig {
 /// Where everything is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphPicture {
-    /// By box of the graph.
+    /// Shapes by box of the graph.
     pub boxes: Vec<BoxShape>,
     /// Kinds of GC roots.
     pub roots: Vec<BoxShape>,
-    /// Arrows; what is drawn later is drawn above.
+    /// Arrows; later ones are drawn above.
     pub links: Vec<LinkShape>,
     /// How many arrows are left out.
     pub left_out: usize,
@@ -147,7 +146,7 @@ pub struct GraphPicture {
     pub size: (f64, f64),
 }
 
-/// How wide boxes are.
+/// The width of boxes.
 pub const BOX_WIDTH: f64 = 200.0;
 /// How tall the smallest box is: two lines.
 pub const LEAST_HEIGHT: f64 = 40.0;
@@ -157,14 +156,14 @@ pub const MOST_HEIGHT: f64 = 120.0;
 pub const MOST_WIDTH: f64 = 16.0;
 /// No arrow is thinner.
 pub const LEAST_WIDTH: f64 = 1.0;
-/// Between columns: room for arrows and what is written on them.
+/// Width between columns, for arrows and their labels.
 const COLUMN_GAP: f64 = 150.0;
 /// Between boxes of a column.
 const ROW_GAP: f64 = 18.0;
 
 impl GraphPicture {
-    /// The picture of a graph. `held` shows ownership; `before` is the picture that was there: what is in both keeps its order.
-    /// Takes milliseconds for hundreds of boxes.
+    /// The picture of a graph. `held` shows ownership; `before` is the previous picture: boxes in both keep their order. Takes milliseconds
+    /// for hundreds of boxes.
     pub fn new(
         graph: &GroupGraph,
         config: &GraphConfig,
@@ -259,7 +258,7 @@ impl GraphPicture {
         nearest.filter(|&(distance, _)| distance <= reach).map(|(_, i)| i)
     }
 
-    /// What was there before and is there still moves from there; `progress` from 0 to 1. What is new is where it will be.
+    /// A picture between two: boxes in both move from the old place to the new; `progress` from 0 to 1. New boxes are at their new place.
     #[must_use]
     pub fn between(before: &GraphPicture, after: &GraphPicture, progress: f64) -> GraphPicture {
         let mut mixed = after.clone();
@@ -309,7 +308,7 @@ fn kinds(graph: &GroupGraph) -> Vec<&str> {
     kinds
 }
 
-/// What is drawn as arrows, and how many there would be more.
+/// The links drawn as arrows, and how many more there would be.
 fn links(graph: &GroupGraph, kinds: &[&str], most: usize) -> (Vec<DrawnLink>, usize) {
     let arrows = graph.arrows.iter().enumerate().map(|(i, arrow)| {
         let (from, to) = (GraphItem::Box(arrow.from), GraphItem::Box(arrow.to));
@@ -362,12 +361,12 @@ impl GraphFit {
         GraphFit { scale, offset }
     }
 
-    /// From the picture to the room.
+    /// Maps a point from the picture to the room.
     pub fn there(&self, x: f64, y: f64) -> (f64, f64) {
         (self.offset.0 + x * self.scale, self.offset.1 + y * self.scale)
     }
 
-    /// From the room to the picture.
+    /// Maps a point from the room to the picture.
     pub fn back(&self, x: f64, y: f64) -> (f64, f64) {
         ((x - self.offset.0) / self.scale, (y - self.offset.1) / self.scale)
     }

@@ -1,10 +1,10 @@
-//! Columns, and the order within them.
+//! The columns of a graph picture, and the order of boxes within them.
 
 use super::{GraphItem, GraphLink, GraphPicture};
 use memory_city_analysis::object_graph::GroupGraph;
 use rustc_hash::FxHashMap;
 
-/// What is drawn as an arrow.
+/// A link that is drawn as an arrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DrawnLink {
     pub link: GraphLink,
@@ -147,7 +147,7 @@ impl GraphOrder {
         }
     }
 
-    /// Puts what is kept into its order, at the places that are taken by it.
+    /// Puts the kept nodes into their order, at the places that they take now.
     fn restore(&mut self, level: usize) {
         let nodes = &self.nodes;
         let row = &mut self.levels[level];
@@ -160,7 +160,8 @@ impl GraphOrder {
         }
     }
 
-    /// Goes through the columns to and fro, and puts each node at the mean place of its neighbours; keeps what had fewest crossings.
+    /// Goes through the columns to and fro, and puts each node at the mean place of its neighbours; keeps the order with the fewest
+    /// crossings.
     pub fn untangle(&mut self) {
         let mut best = (self.crossings(), self.levels.clone());
         for sweep in 0..SWEEPS {

@@ -1,4 +1,4 @@
-//! Where boxes are in their columns: as near to what they are linked with as their order allows.
+//! The places of boxes in their columns: as near to their neighbours as the order allows.
 
 use super::ROW_GAP;
 use super::order::GraphOrder;
@@ -52,8 +52,8 @@ fn gap(order: &GraphOrder, node: usize) -> f64 {
     if order.is_passing(node) { ROW_GAP / 3.0 } else { ROW_GAP }
 }
 
-/// The places nearest to those that are wanted, by least squares, among those that keep the order and the gaps: pools of
-/// adjacent violators (Ayer et al. 1955), after what lies above each node is taken off.
+/// Moves nodes to the places nearest to the wanted ones, by least squares, keeping order and gaps: pools of adjacent violators (Ayer et al.
+/// 1955), after the height above each node is taken off.
 fn settle(order: &GraphOrder, row: &[usize], wanted: &[(f64, f64)], centre: &mut [f64]) {
     let mut above = 0.0;
     let mut shift = Vec::with_capacity(row.len());

@@ -1,4 +1,4 @@
-//! The ways of arrows: from the right side of who refers to the left side of what is referred to, past the columns between.
+//! The curves of arrows: from the right side of the referring box to the left side of the other, past the columns between.
 
 use super::labels;
 use super::order::{DrawnLink, GraphOrder};
@@ -173,7 +173,7 @@ pub(super) fn distance(path: &[PathPoint], x: f64, y: f64) -> f64 {
     path.windows(2).map(of_piece).fold(f64::INFINITY, f64::min)
 }
 
-/// Moves the ends of a line, and what lies between by its share.
+/// Moves the ends of a line, and the points between in proportion.
 pub(super) fn bend(path: &mut [PathPoint], from: (f64, f64), to: (f64, f64)) {
     let last = path.len().max(2) - 1;
     for (i, point) in path.iter_mut().enumerate() {

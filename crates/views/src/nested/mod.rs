@@ -1,13 +1,12 @@
 //! Sunburst and icicle: a memory tree as parts within parts, at any time, in an order that never changes.
 //!
-//! A [`NestedPlan`] is made once for a timeline: which children of each node have a part of their own (the first in an order
-//! of theirs until nine tenths of what is below the node are covered, and nine at most), and in which order they stand. Both
-//! are the same at all times, so that a picture can be told from the one before. A [`NestedPicture`] is what is seen at one time
-//! below one node; two of them are mixed by [`NestedPicture::between`]. [`NestedShape`] says where that is on a plane.
+//! A [`NestedPlan`] is built once for a timeline. It has the children of each node that get a part of their own, and their order. These are
+//! the first in that order until they cover nine tenths of the amount below the node, and nine at most. Both are the same at all times, so
+//! that two pictures can be compared. A [`NestedPicture`] is the view below one node at one time; [`NestedPicture::between`] mixes two of
+//! them. [`NestedShape`] maps it to a plane.
 //!
-//! Nothing is lost: the parts of a node are those children, *Other* for the rest of them, and what belongs to the node itself;
-//! together they are the node. Where objects are in several children (types that several others refer to), what lies in the node
-//! is divided in proportion.
+//! Nothing is lost: the parts of a node are those children, *Other* for the rest of them, and the amount of the node itself; together they
+//! are the node. If objects are in several children (types that several others refer to), the amount of the node is divided in proportion.
 //!
 //! Weninger et al., *Memory Leak Analysis using Time-Travel-based and Timeline-based Tree Evolution Visualizations*, STAG 2020,
 //! sections 3.4 to 5.4. Left open there and chosen here: the nine tenths are of the sum over all times, *Other* stands last, a
@@ -34,7 +33,7 @@ pub enum SiblingOrder {
     Start,
     /// The largest at the last time first.
     End,
-    /// What grew most from the first to the last time first; the best for leaks.
+    /// The largest growth from the first to the last time first; the best order for leaks.
     #[default]
     Growth,
 }
@@ -48,16 +47,16 @@ impl SiblingOrder {
     ];
 }
 
-/// What a plan is made by.
+/// The configuration of a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NestedConfig {
-    /// What extents measure.
+    /// The metric of the extents.
     pub metric: Metric,
     /// See [`SiblingOrder`].
     pub order: SiblingOrder,
-    /// Children have parts of their own until they cover this share of what is below their node, 0 to 1.
+    /// Children have parts of their own until they cover this share of the amount below their node, 0 to 1.
     pub share: f64,
-    /// And no more than this many.
+    /// The most children with parts of their own.
     pub most: usize,
 }
 
@@ -67,7 +66,7 @@ impl Default for NestedConfig {
     }
 }
 
-/// Which children have parts, in which order; for all times.
+/// The children with parts of their own, and their order, for all times.
 #[derive(Clone, Debug)]
 pub struct NestedPlan {
     config: NestedConfig,
@@ -122,7 +121,7 @@ impl NestedPlan {
         plan
     }
 
-    /// What decides the place of a child, and its values over all times added up.
+    /// The sort key of a child, and its values over all times added up.
     fn rank(&self, timeline: &Timeline, child: NodeId) -> (Reverse<i128>, Reverse<u64>, NodeId, u128) {
         let last = timeline.times().saturating_sub(1);
         let mut sum = 0u128;
@@ -141,7 +140,7 @@ impl NestedPlan {
         (Reverse(key), Reverse(end), child, sum)
     }
 
-    /// What it was made by; numbers out of their ranges are in them.
+    /// The configuration, with numbers clamped to their ranges.
     pub fn config(&self) -> &NestedConfig {
         &self.config
     }

@@ -1,16 +1,16 @@
-//! What is seen below one node at one time, as intervals within intervals.
+//! The view below one node at one time, as intervals within intervals.
 
 use super::{NestedPlan, parts_of};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 
-/// What a cell stands for.
+/// The thing that a cell stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NestedPart {
     /// A group.
     Group(NodeId),
     /// The children of a group that have no part of their own.
     Other(NodeId),
-    /// What is in a group and in none of its children.
+    /// The amount of a group that is in none of its children.
     Itself(NodeId),
 }
 
@@ -26,7 +26,7 @@ impl NestedPart {
 /// A part of a picture: an interval of the whole, at a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NestedCell {
-    /// What it stands for.
+    /// The thing it stands for.
     pub part: NestedPart,
     /// Levels below the node at which the picture begins.
     pub level: u32,
@@ -34,7 +34,7 @@ pub struct NestedCell {
     pub start: f64,
     /// Where it ends.
     pub end: f64,
-    /// What it measures, in units of the metric; between two times something between.
+    /// Its value, in units of the metric; an interpolated one between two times.
     pub value: f64,
     /// The place of the cell it lies in; its own for the first.
     pub above: u32,
@@ -42,8 +42,8 @@ pub struct NestedCell {
     pub branch: u32,
 }
 
-/// What is seen below a node at one time, the outer before the inner, siblings in their order. Pictures of one plan below one node
-/// to one depth have the same cells at all times; some have no extent.
+/// The cells below a node at one time, the outer before the inner, siblings in their order. Pictures of one plan below one node to one
+/// depth have the same cells at all times; some have no extent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NestedPicture {
     /// The cells.
@@ -53,10 +53,10 @@ pub struct NestedPicture {
 }
 
 impl NestedPicture {
-    /// The largest picture: what is more is nothing that can be told apart.
+    /// The most cells of a picture: more could not be told apart.
     pub const MOST_CELLS: usize = 20_000;
 
-    /// What is below `top` at time `t`, so many levels. Work grows with all children of the groups that are shown.
+    /// The picture below `top` at time `t`, so many levels deep. Work grows with all children of the groups that are shown.
     pub fn new(plan: &NestedPlan, timeline: &Timeline, t: usize, top: NodeId, levels: u32) -> NestedPicture {
         let value = |node: NodeId| match timeline.times() {
             0 => 0.0,
@@ -126,8 +126,8 @@ impl NestedPicture {
         add(NestedPart::Itself(node), itself, kept.len() + 1);
     }
 
-    /// What lies between two pictures of one plan, node and depth; `progress` from 0 (this) to 1 (the other). Pictures that do not
-    /// belong together are not mixed: the nearer one is shown.
+    /// The picture between two of one plan, node and depth; `progress` from 0 (this) to 1 (the other). Pictures that do not belong together
+    /// are not mixed: the nearer one is shown.
     #[must_use]
     pub fn between(&self, other: &NestedPicture, progress: f64) -> NestedPicture {
         let same = self.cells.len() == other.cells.len()
@@ -155,7 +155,7 @@ impl NestedPicture {
         self.cells.iter().position(|cell| cell.part == NestedPart::Group(node))
     }
 
-    /// Whether a cell is another or lies in it.
+    /// True if a cell is `outer` or lies in it.
     pub fn lies_in(&self, cell: usize, outer: usize) -> bool {
         let mut at = cell;
         while at > outer {

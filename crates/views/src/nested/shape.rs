@@ -1,4 +1,4 @@
-//! Where the cells of a picture are on a plane: rings of a disk, or columns.
+//! The shapes of a nested picture on a plane: rings of a disk, or columns.
 
 use super::{NestedCell, NestedPicture};
 use crate::city::Rect;
@@ -81,7 +81,7 @@ impl NestedShape {
 }
 
 impl Outline {
-    /// Whether a point is in it; what begins at a line contains it, what ends there does not.
+    /// True if a point is in it. The lower edges belong to it, the upper ones do not.
     pub fn contains(&self, x: f64, y: f64) -> bool {
         match *self {
             Outline::Box(r) => x >= r.x && x < r.x + r.w && y >= r.y && y < r.y + r.h,

@@ -1,10 +1,10 @@
-//! Pictures as a table, a row for each cell: for spreadsheets.
+//! Nested pictures as a table for spreadsheets, a row for each cell.
 
 use super::{NestedPart, NestedPicture, NestedPlan};
 use memory_city_analysis::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader};
 use memory_city_analysis::timeline::Timeline;
 
-/// Pictures of one time, each with its name: rows lie below the cell that they are a part of, and the parts of a cell add up to it.
+/// Writes pictures of one time, each with its name. Rows lie below the cell that they are a part of, and the parts of a cell add up to it.
 /// `time` is an index.
 pub fn nested_table(
     timeline: &Timeline,

@@ -1,16 +1,16 @@
-//! From times and values to places, and round numbers for ticks.
+//! Axes: maps times and values to places, and picks round numbers for ticks.
 
 use memory_city_analysis::tabular::{bytes_text, time_text, uptime_text};
 
 /// Nanoseconds in a millisecond.
 const NANOS: u64 = 1_000_000;
 
-/// Where something is on an axis, and what is written there.
+/// A tick: its place on an axis, and its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisTick {
     /// Where: x of times, y of values.
     pub at: f64,
-    /// What is written.
+    /// The text.
     pub text: String,
 }
 
@@ -23,7 +23,7 @@ pub struct TimeAxis {
     pub to: u64,
     /// The left end.
     pub x: f64,
-    /// How wide it is.
+    /// The width.
     pub w: f64,
     /// Whether times are those of a clock; otherwise since the program started.
     pub is_epoch: bool,
@@ -68,7 +68,7 @@ impl TimeAxis {
         (from, from + length)
     }
 
-    /// The part that is seen after moving by so many units to the right. Within `whole`.
+    /// The visible part after a move by so many units to the right. Within `whole`.
     pub fn moved(&self, by: f64, whole: (u64, u64)) -> (u64, u64) {
         let length = self.length();
         let step = by / self.w.max(f64::MIN_POSITIVE) * length as f64;
@@ -77,8 +77,8 @@ impl TimeAxis {
         (from, from + length)
     }
 
-    /// As [`TimeAxis::text`] beside the one before it on the axis, whose day is not said again: whole, texts are wider than what is between
-    /// them. Of days the time of day says nothing.
+    /// As [`TimeAxis::text`], without the day if the text before it on the axis has the same: whole texts are wider than the gaps between
+    /// them. The time of day is left out for whole days.
     fn short_text(&self, time: u64, before: Option<&str>, step: u64) -> (String, Option<String>) {
         let whole = self.text(time);
         let parts: Vec<&str> = whole.split(' ').collect();
@@ -114,7 +114,7 @@ impl TimeAxis {
     }
 }
 
-/// What values are.
+/// The unit of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ValueUnit {
     /// Bytes.
@@ -143,7 +143,7 @@ impl ValueUnit {
     }
 }
 
-/// As few decimals as there are.
+/// The number with as few decimals as it needs.
 fn short(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -154,11 +154,11 @@ fn short(value: f64) -> String {
 pub struct ValueAxis {
     /// The value at the top: a round one that is no less than the largest.
     pub most: f64,
-    /// What they are.
+    /// The unit.
     pub unit: ValueUnit,
     /// The top.
     pub y: f64,
-    /// How tall it is.
+    /// The height.
     pub h: f64,
     /// Between ticks.
     step: f64,

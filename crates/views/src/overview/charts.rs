@@ -1,4 +1,4 @@
-//! The lines and bars of each chart.
+//! The lines and bars of each chart of a run.
 
 use super::axis::{TimeAxis, ValueAxis, ValueUnit};
 use super::{ChartBar, ChartKind, ChartLine, ChartPicture, ChartTint, RunView};

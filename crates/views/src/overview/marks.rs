@@ -1,11 +1,11 @@
-//! Suspicious windows as ranges, with what is said of them.
+//! Suspicious windows of a run, as ranges with a text each.
 
 use super::axis::TimeAxis;
 use memory_city_analysis::run::RunFacts;
 use memory_city_analysis::tabular::{bytes_text, several};
 use memory_city_analysis::windows::{GcWindow, WindowRules};
 
-/// What a window is suspicious of.
+/// The reason why a window is suspicious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WindowKind {
     /// Memory grows to the end.
@@ -33,7 +33,7 @@ impl WindowKind {
 /// A window of time that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WindowMark {
-    /// What it is.
+    /// The kind of window.
     pub kind: WindowKind,
     /// Whether it is beyond its threshold; otherwise the strongest there is.
     pub is_suspicious: bool,
@@ -41,9 +41,9 @@ pub struct WindowMark {
     pub from: u64,
     /// When it ends.
     pub to: u64,
-    /// From left to right; may be outside of what is seen.
+    /// The range from left to right; may lie outside of the picture.
     pub x: (f64, f64),
-    /// What is said of it, in a sentence.
+    /// A sentence about it.
     pub text: String,
 }
 

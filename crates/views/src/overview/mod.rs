@@ -1,17 +1,17 @@
 //! Overview and details of a run: charts of memory, overhead, pauses and rates over one time axis, with suspicious windows marked.
 //!
-//! The *overview* has two charts, memory after collections and GC overhead, and nothing else but the numbers of the window beside
-//! them: it answers where to look. The *details* have two points for each collection, its start and its end, so that each is a spike;
-//! by space where that is known; pauses by kind, allocation and survival rates; causes and threads beside them.
+//! The *overview* answers where to look. It has two charts, memory after collections and GC overhead, and beside them only the numbers of
+//! the window. The *details* have two points for each collection, its start and its end, so that each is a spike. They show memory by space
+//! if that is known, pauses by kind, allocation and survival rates, with causes and threads beside them.
 //!
-//! A [`RunPicture`] is plain data: where charts are, what their lines and bars are, what is written. Lines have no more than four points
-//! for each unit along x (M4, Jugel et al. 2014), whatever the number of collections, and lose no spike. Colours are up to who draws.
+//! A [`RunPicture`] is plain data: the places of charts, their lines and bars, and texts. Lines have no more than four points for each unit
+//! along x (M4, Jugel et al. 2014), whatever the number of collections, and lose no spike. The viewer chooses the colours.
 //!
 //! | module | does |
 //! |---|---|
-//! | `axis` | time and values to places, round numbers for ticks |
+//! | `axis` | mapping of times and values to places, round numbers for ticks |
 //! | `charts` | the lines and bars of each chart |
-//! | `marks` | suspicious windows as ranges, with what is said of them |
+//! | `marks` | suspicious windows as ranges, with a text each |
 
 mod axis;
 mod charts;
@@ -38,7 +38,7 @@ pub enum RunView {
     Details,
 }
 
-/// How a line or bar looks. Colours are up to who draws.
+/// The look of a line or bar. The viewer chooses the colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChartTint {
     /// Memory as a whole.
@@ -55,11 +55,11 @@ pub enum ChartTint {
     Collecting,
     /// Collections of the whole heap.
     Full,
-    /// What is allocated.
+    /// Allocation.
     Allocated,
-    /// What survives.
+    /// Survival.
     Survived,
-    /// What of new objects survives.
+    /// The share of new objects that survives.
     SurvivedNew,
 }
 
@@ -68,11 +68,11 @@ pub enum ChartTint {
 pub struct ChartLine {
     /// Its name, for the legend.
     pub name: String,
-    /// How it looks.
+    /// The look.
     pub tint: ChartTint,
     /// Its points.
     pub points: Vec<(f64, f64)>,
-    /// Of an area: the line it stands on, with as many points at other places; the bottom of the chart where it is the lowest.
+    /// For an area: its lower line, with as many points at other places; the bottom of the chart if the area is the lowest.
     pub base: Option<Vec<(f64, f64)>>,
 }
 
@@ -81,11 +81,11 @@ pub struct ChartLine {
 pub struct ChartBar {
     /// Where it is; never thinner than one unit.
     pub rect: Rect,
-    /// How it looks.
+    /// The look.
     pub tint: ChartTint,
 }
 
-/// What a chart shows.
+/// The quantity that a chart shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChartKind {
     /// Bytes in use.
@@ -96,18 +96,18 @@ pub enum ChartKind {
     Pauses,
     /// Bytes allocated per second.
     Allocation,
-    /// What survives collections.
+    /// Survival of collections.
     Survival,
 }
 
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartPicture {
-    /// What it shows.
+    /// The quantity that it shows.
     pub kind: ChartKind,
-    /// What is written above it.
+    /// The title above it.
     pub title: String,
-    /// What a tooltip of the title says.
+    /// The tooltip of the title.
     pub explanation: String,
     /// Where lines and bars are; ticks are written left of it and below.
     pub plot: Rect,
@@ -123,7 +123,7 @@ pub struct ChartPicture {
     pub empty: Option<String>,
 }
 
-/// What charts are made by.
+/// The configuration of charts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunConfig {
     /// Which charts.
@@ -145,7 +145,7 @@ pub struct RunPicture {
     pub time: TimeAxis,
     /// Round times.
     pub ticks: Vec<AxisTick>,
-    /// From top to bottom.
+    /// Charts from top to bottom.
     pub charts: Vec<ChartPicture>,
     /// Suspicious windows, those beyond their thresholds first.
     pub marks: Vec<WindowMark>,
@@ -157,11 +157,11 @@ pub struct RunPicture {
     pub heading: String,
     /// The numbers.
     pub statistics: Vec<RunStatistic>,
-    /// Threads by what they allocated, in the details: name and text, and the share of all, 0 to 1.
+    /// Threads by allocation, in the details: name and text, and the share of all, 0 to 1.
     pub threads: Vec<(String, String, f64)>,
-    /// How many more threads there are.
+    /// The number of more threads.
     pub threads_left_out: usize,
-    /// What a person must know of the numbers.
+    /// Limits of the numbers that a person must know.
     pub notes: Vec<String>,
 }
 
@@ -175,7 +175,7 @@ const LEFT: f64 = 76.0;
 /// Room for its title above it, and for times below the last.
 const ABOVE: f64 = 30.0;
 const TIMES: f64 = 26.0;
-/// So many threads are named.
+/// Most threads with a name.
 const THREADS: usize = 8;
 
 impl RunPicture {
@@ -256,14 +256,14 @@ impl RunPicture {
         here.min_by_key(|(_, mark)| mark.to - mark.from).map(|(i, _)| i)
     }
 
-    /// Which edge of the chosen window is within `reach` of x: its begin (`false`) or its end (`true`).
+    /// The edge of the chosen window within `reach` of x: its begin (`false`) or its end (`true`).
     pub fn edge_at(&self, x: f64, reach: f64) -> Option<bool> {
         let (from, to) = self.chosen?;
         let (a, b) = ((x - from).abs(), (x - to).abs());
         (a.min(b) <= reach).then_some(b < a)
     }
 
-    /// What a tooltip says at a place: of the collection or level that is nearest in time, line by line.
+    /// The lines of the tooltip at a place: about the collection or level that is nearest in time.
     pub fn told_at(&self, facts: &RunFacts, x: f64, y: f64) -> Option<Vec<String>> {
         let chart = &self.charts[self.chart_at(x, y)?];
         let time = self.time.time(x);

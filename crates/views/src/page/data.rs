@@ -1,4 +1,4 @@
-//! What a page holds: what does not change with time as JSON, what does as columns of numbers.
+//! The data of a page: constant data as JSON, values over time as columns of numbers.
 
 use super::signs::put_signs;
 use super::{Page, PageStart, PageWords};
@@ -13,7 +13,7 @@ use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// At most so many of the points in time, at equal distances, the first and the last among them.
+/// At most `most` of the points in time, at equal distances, the first and the last among them.
 pub fn thinned(times: usize, most: usize) -> Vec<usize> {
     let most = most.max(2);
     if times <= most {
@@ -22,8 +22,7 @@ pub fn thinned(times: usize, most: usize) -> Vec<usize> {
     (0..most).map(|i| i * (times - 1) / (most - 1)).collect()
 }
 
-/// As [`thinned`], with some times that are to be there: each takes the place of the nearest one that need not be. The first and
-/// the last stay.
+/// As [`thinned`], with some required times: each replaces the nearest time that is not required. The first and the last stay.
 pub fn thinned_with(times: usize, most: usize, wanted: &[usize]) -> Vec<usize> {
     let mut kept = thinned(times, most);
     let stays = |t: usize| t == 0 || t + 1 == times || wanted.contains(&t);
@@ -60,7 +59,7 @@ struct Fixed<'a> {
     /// World units of the full height of a state.
     unit: f32,
     tallest: f64,
-    /// Opacity of what is not opaque, as in states.
+    /// Opacity of buildings that are not opaque, as in states.
     opacity: u16,
     /// A bit for each plot, 32 in a number: whether it is opaque, and whether it is the program's own.
     opaque: Vec<u32>,
@@ -72,19 +71,19 @@ struct Fixed<'a> {
     names: Vec<NodeName<'a>>,
     /// Node, how many groups a More plot stands for, x, z, width, depth, ground.
     plots: Vec<PlotRow>,
-    /// By plot: a name in short that no other has; empty where the name of its node is that.
+    /// By plot: a short unique name; empty if the node's name is short and unique.
     briefs: Vec<String>,
     /// Node, x, z, width, depth, underside, upper side, level.
     districts: Vec<DistrictRow>,
-    /// What is written on the floors of districts.
+    /// The texts on the floors of districts.
     floors: Vec<String>,
     colours: Colours,
     legend: PageLegend<'a>,
-    /// The time that growth is counted from, and what it is called; whether all times are compared with it.
+    /// The time that growth is counted from, and its name; whether all times are compared with it.
     base: usize,
     since: String,
     compared: bool,
-    /// What is shown until the address says something else.
+    /// The first view, unless the address names another.
     start: &'a PageStart,
 }
 
@@ -122,21 +121,21 @@ struct Colours {
     districts: Vec<[f32; 3]>,
     more: [f32; 3],
     selected: [f32; 3],
-    /// Outlines of what has no walls.
+    /// Colour of outlines without walls.
     line: [f32; 3],
 }
 
-/// What colours, shapes and signs mean, a line each.
+/// The meaning of colours, shapes and signs, a line each.
 #[derive(Serialize)]
 struct PageLegend<'a> {
     title: &'a str,
     marks: Vec<PageMark<'a>>,
     shape: String,
-    /// Which heights mean what, from the ground at 0 to the highest roof at 1; none where they tell no more than areas.
+    /// Marks of the height axis, from the ground at 0 to the highest roof at 1; empty if heights show the same as areas.
     heights: Vec<PageMark<'a>>,
     capped: Option<String>,
     opaque: String,
-    /// From which difference on buildings have signs.
+    /// The least difference that has a sign.
     signs: String,
 }
 
@@ -217,7 +216,7 @@ pub(super) fn bytes(page: &Page<'_>, progress: &Progress) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Objects, bytes, and what the city is about where that is another.
+/// Objects, bytes, and the metric of the city if it is another.
 fn measures(page: &Page<'_>) -> Vec<Metric> {
     let mut measures = vec![Metric::Objects, Metric::Bytes];
     let own = page.plan.config().metric;

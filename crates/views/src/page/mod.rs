@@ -1,17 +1,16 @@
-//! A city as one HTML file: its times, names, amounts and looks, with all that a browser needs to draw, search and step it.
-//! It opens anywhere, with nothing installed and nothing fetched.
+//! A city as one HTML file: its times, names, amounts and looks, with all that a browser needs to draw, search and step it. It opens
+//! anywhere, with nothing installed and nothing fetched.
 //!
 //! Sides, heights, colours and signs are the [`PlotState`](crate::city::PlotState)s that the application draws with: the program
 //! in the page (`assets/page`) computes none of them. Ghosts, the outlines of older states, are not in it. It may not: know files
 //! of heaps, or draw.
 //!
 //! # The data
-//! Packed with gzip, as text in base64: four bytes with the length of a JSON text, lowest first; the JSON text (what does not
-//! change with time); then columns. A column has one number for each row at each time, as what it differs by from the time
-//! before; differences are folded (0, -1, 1, -2 as 0, 1, 2, 3) and written 7 bits a byte, lowest first. Columns of sides,
-//! heights and colours have a row for each plot; then come signs (`signs`), which most plots never have; columns of each measure
-//! have a row for each plot, then one for each district. After those of all times each measure has a last column with the most that
-//! rows ever have, also at times that the page leaves out.
+//! The data is packed with gzip, as text in base64. It is four bytes with the length of a JSON text, lowest first, then the JSON text
+//! (everything constant), then columns. A column has one number for each row at each time, as the difference from the time before.
+//! Differences are folded (0, -1, 1, -2 as 0, 1, 2, 3) and written 7 bits a byte, lowest first. Columns of sides, heights and colours have
+//! a row for each plot. Signs (`signs`) follow, which most plots never have. Columns of each measure have a row for each plot, then one for
+//! each district. After all times each measure has a last column with the maximum of each row, also over times that the page leaves out.
 
 mod data;
 mod signs;
@@ -26,14 +25,14 @@ use memory_city_analysis::timeline::Timeline;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::io::Write;
 
-/// The page and what starts it.
+/// The page with its start script.
 const PAGE: &str = include_str!("../../../../assets/page/page.html");
 const STYLE: &str = include_str!("../../../../assets/page/style.css");
 const START: &str = include_str!("../../../../assets/page/start.js");
-/// The modules of the page's program, each behind those whose names it says: three.js as it was released
-/// (`assets/three/README.md`), and ours.
+/// The modules of the page's program, each after the modules it imports: the released three.js (`assets/three/README.md`), and ours.
 const MODULES: [(&str, &str); 12] = [
     ("./three.core.min.js", include_str!("../../../../assets/three/three.core.min.js")),
     ("three", include_str!("../../../../assets/three/three.module.min.js")),
@@ -49,76 +48,76 @@ const MODULES: [(&str, &str); 12] = [
     ("program", include_str!("../../../../assets/page/program.js")),
 ];
 
-/// What the page says in words.
+/// The texts of the page.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PageWords {
-    /// What was looked at.
+    /// The name of the input.
     pub title: String,
     /// How objects are grouped.
     pub grouping: String,
-    /// Which part of the heap it is, and what of a view is not in it.
+    /// The part of the heap that is shown, and the parts of a view that are missing.
     pub part: Vec<String>,
-    /// What leaks, or what a comparison comes to.
+    /// The leak, or the result of a comparison.
     pub finding: PageFinding,
-    /// What else is to be known: what is left out, what is not whole.
+    /// Other remarks: omissions, and data that is incomplete.
     pub says: Vec<String>,
-    /// What may be missing from what is shown.
+    /// Warnings about data that may be missing.
     pub warnings: Vec<String>,
     /// Files that lay beside the input.
     pub others: Option<PageFold>,
-    /// What stands over the curve of the whole heap.
+    /// The title over the curve of the whole heap.
     pub heap: String,
-    /// Where it is to be seen what keeps a group alive: the page does not know.
+    /// The place where the reasons for a group's life can be seen: the page does not have them.
     pub alive: String,
 }
 
-/// What is to be known first.
+/// The finding at the top of the page.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PageFinding {
-    /// What stands above it; empty for a sentence alone.
+    /// Its heading; empty for a sentence alone.
     pub title: String,
-    /// What is compared with what, of a comparison.
+    /// For a comparison, the two sides.
     pub compared: Vec<String>,
-    /// What it comes to in a sentence, where no place is told.
+    /// The result in a sentence, if it has no place.
     pub sentence: String,
     /// The places that leak, the one where most accumulates first.
     pub places: Vec<PagePlace>,
-    /// How many more places there are.
+    /// The number of more places.
     pub more: u64,
-    /// What must be known about it.
+    /// Notes that a reader must know.
     pub notes: Vec<String>,
 }
 
 /// A place that leaks.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PagePlace {
-    /// Which of several it is.
+    /// Its rank among several.
     pub which: String,
-    /// What it is, in short, and with all names.
+    /// The place, in short and with all names.
     pub place: String,
     /// The same with nothing left out.
     pub whole: String,
     /// How much it grows, how much of the whole, since when.
     pub sentence: String,
-    /// What else is known of it, a line each.
+    /// Further facts, a line each.
     pub facts: Vec<String>,
-    /// From its GC root down to it, a line for each step; none is left out.
+    /// The path from its GC root, a line for each step; none is left out.
     pub way: Vec<String>,
 }
 
-/// Lines that are shown when somebody asks for them.
+/// Lines that are shown on demand.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PageFold {
-    /// What is shown before.
+    /// The title of the view.
     pub title: String,
     /// The lines.
     pub lines: Vec<String>,
 }
 
-/// What a page shows when it is opened, where its address says nothing.
+/// The first view of a page, if its address names none.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PageStart {
-    /// Which of the page's times, counted from 0; `None`: the last.
+    /// An index into the page's times; `None`: the last.
     pub time: Option<usize>,
     /// The key of a group.
     pub select: Option<String>,
@@ -128,7 +127,7 @@ pub struct PageStart {
 pub struct Page<'a> {
     /// Where things stand.
     pub plan: &'a CityPlan,
-    /// How they look.
+    /// The look.
     pub appearance: &'a Appearance,
     /// The trees that both were made for.
     pub timeline: &'a Timeline,
@@ -136,9 +135,9 @@ pub struct Page<'a> {
     pub times: &'a [usize],
     /// Dark or light.
     pub theme: CityTheme,
-    /// What it shows first.
+    /// The first view.
     pub start: PageStart,
-    /// What it says in words.
+    /// The texts.
     pub words: &'a PageWords,
 }
 
@@ -158,7 +157,9 @@ impl Page<'_> {
             format!("<script type=\"text/plain\" data-module=\"{name}\">{}</script>\n", packed(text.as_bytes()))
         };
         let modules: String = MODULES.iter().map(module).collect();
-        let values: [(&str, &str); 6] = [
+        let policy = policy();
+        let values: [(&str, &str); 7] = [
+            ("@POLICY@", &policy),
             ("@TITLE@", &title),
             ("@THEME@", self.theme.id()),
             ("@STYLE@", STYLE),
@@ -179,6 +180,17 @@ impl Page<'_> {
         html.push_str(rest);
         Ok(html)
     }
+}
+
+/// The content security policy of the page. It may run the one script that starts it and the modules that this unpacks, use its own style,
+/// and draw. It reaches nothing outside, and nothing in its texts can run.
+fn policy() -> String {
+    let digest = |text: &str| BASE64.encode(&Sha256::digest(text));
+    format!(
+        "default-src 'none'; script-src 'sha256-{}' blob:; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        digest(START),
+        digest(STYLE)
+    )
 }
 
 /// Bytes as text that can stand in a script element.

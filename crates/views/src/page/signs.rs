@@ -1,6 +1,6 @@
-//! The signs of a page: which plot has which at which time ([`Appearance::overlay`](crate::city::Appearance::overlay)). Most have
-//! none, so they are not columns: a time has how many there are, then for each how many plots it is behind the one before, and
-//! its bits ([`sign`](crate::city::sign)).
+//! The signs of a page, by plot and time ([`Appearance::overlay`](crate::city::Appearance::overlay)). Most plots have none, so signs are
+//! not columns. A time has their number; each sign then has its distance in plots from the one before, and its bits
+//! ([`sign`](crate::city::sign)).
 
 use super::Page;
 use super::data::put;

@@ -1,7 +1,7 @@
-//! Collections as a strip of bars below charts over points in time: what each reclaimed and what survived it, how long it took, and why.
+//! Garbage collections as a strip of bars below charts: bytes reclaimed and survived, duration and cause.
 //!
-//! Plain data, as everywhere here: places along x, sums, and what a tooltip says. Where there are more collections than room, one bar
-//! stands for several: its bytes are sums, its pause is the longest, its colour that pause's cause, and the tooltip says so.
+//! Plain data, as everywhere here: places along x, sums and tooltip texts. If there are more collections than room, one bar stands for
+//! several: its bytes are sums, its pause is the longest, its colour that pause's cause. The tooltip names their number.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Bars are not nearer than this, in units along x.
 const LEAST: f64 = 4.0;
-/// Nor wider than this.
+/// The widest bar.
 const WIDEST: f64 = 14.0;
 
 const NANOS: u64 = 1_000_000;
@@ -71,9 +71,9 @@ pub struct StripBar {
 /// The bars for some width.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StripBars {
-    /// From left to right.
+    /// Bars from left to right.
     pub bars: Vec<StripBar>,
-    /// How wide each is.
+    /// The width of each.
     pub width: f64,
     /// The most bytes that a bar has, reclaimed and survived together.
     pub most_bytes: u64,
@@ -92,8 +92,8 @@ pub struct GcStrip {
 }
 
 impl GcStrip {
-    /// The collections of a run. `at` says where a time of the run (nanoseconds) is among the points in time, from 0 to the last; `None` for
-    /// what is before the first or after the last. Costs a pass over the collections.
+    /// The collections of a run. `at` maps a time of the run (nanoseconds) to a position among the points in time, from 0 to the last;
+    /// `None` before the first or after the last. Costs a pass over the collections.
     pub fn of_run(facts: &RunFacts, mut at: impl FnMut(usize) -> Option<f64>) -> GcStrip {
         let is_estimated = facts.measures.freed_is_estimated == Some(true);
         let mut strip = GcStrip { is_estimated, noun: facts.noun(), ..GcStrip::default() };
@@ -118,7 +118,7 @@ impl GcStrip {
         strip.finish(causes)
     }
 
-    /// The collections that points in time are the ends of: what trees say that others have counted.
+    /// The collections at the ends of points in time, from trees of other programs.
     pub fn of_points(timeline: &Timeline) -> GcStrip {
         let mut strip = GcStrip { noun: gc_noun(timeline.points()), ..GcStrip::default() };
         let mut causes = CauseNumbers::default();
@@ -168,7 +168,7 @@ impl GcStrip {
         &self.causes
     }
 
-    /// What they are, one by one.
+    /// The noun for a single one of them.
     pub fn noun(&self) -> GcNoun {
         self.noun
     }
@@ -183,12 +183,12 @@ impl GcStrip {
         self.gcs.is_empty()
     }
 
-    /// Whether any says how much it reclaimed or how much survived.
+    /// True if any records bytes reclaimed or survived.
     pub fn has_bytes(&self) -> bool {
         self.gcs.iter().any(|gc| gc.reclaimed.is_some() || gc.survived.is_some())
     }
 
-    /// The bars of the part between two places on the axis, on so many units along x. Costs a pass over what is seen.
+    /// The bars of the part between two places on the axis, on so many units along x. Linear in the visible collections.
     pub fn bars(&self, (from, to): (f64, f64), width: f64) -> StripBars {
         let first = self.gcs.partition_point(|gc| gc.at < from);
         let end = self.gcs.partition_point(|gc| gc.at <= to).max(first);
@@ -230,7 +230,7 @@ impl GcStrip {
         }
     }
 
-    /// What a tooltip says of a bar, line by line; the first is its heading.
+    /// The lines of a bar's tooltip; the first is its heading.
     pub fn told(&self, bar: &StripBar) -> Vec<String> {
         let gcs = &self.gcs[bar.gcs.clone()];
         let Some((first, last)) = gcs.first().zip(gcs.last()) else { return Vec::new() };
@@ -289,7 +289,7 @@ struct CauseNumbers {
 }
 
 impl CauseNumbers {
-    /// The number of a cause; those beyond what a number holds count as the last.
+    /// The number of a cause; causes beyond the range of the number count as the last.
     fn number(&mut self, name: &str, pause: u64) -> u16 {
         let number = match self.by_name.get(name) {
             Some(&number) => number,

@@ -1,9 +1,9 @@
-//! What happens while a program runs. Times are nanoseconds since the recording began, by a clock that does not jump.
+//! Rows of events while a program runs. Times are nanoseconds since the recording began, by a clock that does not jump.
 
 use super::{choices, row};
 
 row! {
-    /// A fact about the run. What the keys mean is said below (facts of the run).
+    /// A fact about the run. The keys are listed below (facts of the run).
     RunRow in RUN {
         /// Which fact: `vm.version`.
         key: String = 1 Text,
@@ -25,7 +25,7 @@ choices! {
 }
 
 choices! {
-    /// What the start and end of a collection mean.
+    /// The meaning of the start and end of a collection.
     GcScope {
         /// From its first pause to its end.
         Whole = 0 "collection",
@@ -43,9 +43,9 @@ row! {
         start: u64 = 2 Delta,
         /// How long it took.
         duration: u64 = 3 Plain,
-        /// What was collected: 0 not known, 1 a part of the heap, 2 all of it.
+        /// The part of the heap: 0 not known, 1 a part of it, 2 all of it.
         kind: CollectionKind = 4 Plain,
-        /// What start and duration are of: 0 the whole collection, 1 one pause of a collector that works beside the program.
+        /// The meaning of start and duration: 0 the whole collection, 1 one pause of a collector that works beside the program.
         scope: GcScope = 5 Plain,
         /// Why, a string; none where the VM does not say.
         cause: Option<u32> = 6 Plain,
@@ -60,7 +60,7 @@ row! {
     }
 }
 
-/// What a weight of one is written as.
+/// The number for a weight of one.
 pub const WEIGHT_ONE: u64 = 1 << 16;
 
 row! {
@@ -92,15 +92,15 @@ row! {
 }
 
 row! {
-    /// The object of a sample was found dead; or nobody looks after it any more.
+    /// The object of a sample was found dead, or is no longer followed.
     DeathRow in DEATHS {
         /// The sample.
         sample: u64 = 1 Delta,
         /// When that was noticed, at the end of a collection.
         time: u64 = 2 Delta,
-        /// The collection, by its number; none where it is not known.
+        /// The number of the collection; none if unknown.
         gc: Option<u64> = 3 Delta,
-        /// It was let go of, because too many samples were alive: whether its object lives is not known from here on.
+        /// The sample was dropped, because too many were alive: the fate of its object is unknown from here on.
         let_go: bool = 4 Plain,
     }
 }
@@ -132,7 +132,8 @@ row! {
 }
 
 row! {
-    /// A row of a class histogram: what one class has at that time, exact, as the VM counts; where it is known, of each place that allocated it. Classes without objects have no row.
+    /// A row of a class histogram: the exact count of one class at that time by the VM; if known, for each allocation site. Classes without
+    /// objects have no row.
     CountRow in COUNTS {
         /// The number of the histogram, from 0.
         histogram: u64 = 1 Delta,
@@ -146,13 +147,14 @@ row! {
         objects: u64 = 5 Plain,
         /// Their shallow bytes.
         bytes: u64 = 6 Plain,
-        /// Whether what no root reaches is counted too.
+        /// Whether unreachable objects are counted too.
         garbage: bool = 7 Plain,
         /// For how long the program stood still for it, nanoseconds; none where not known.
         pause: Option<u64> = 8 Delta,
-        /// Rows of the whole histogram: where fewer are found, some are damaged or cut off, and it says nothing of what is missing. 0 where not known.
+        /// Rows of the whole histogram, 0 where not known. If fewer are found, some are damaged or cut off, and absent classes mean
+        /// nothing.
         rows: u32 = 9 Delta,
-        /// Where they were allocated: a frame; none where that is not counted.
+        /// Their allocation site, a frame; none if not counted.
         stack: Option<u32> = 10 Plain,
     }
 }
@@ -164,7 +166,7 @@ choices! {
         Other = 0 "not said",
         /// The buffers were full.
         BufferFull = 1 "buffers were full",
-        /// More samples were alive than are followed: some were let go.
+        /// More samples were alive than are followed, so some were dropped.
         Thinned = 2 "too many live samples",
         /// The part it was in has gone, because the trace has a bound.
         Retired = 3 "gone with old parts",
@@ -174,7 +176,7 @@ choices! {
         TableFull = 5 "too many names",
         /// The VM gave no answer.
         NotGiven = 6 "not given by the VM",
-        /// The program was killed, with what had not been written yet.
+        /// The program was killed, with rows that had not been written yet.
         Killed = 7 "the program was killed before they were written",
         /// Larger than all that the trace may have.
         NoRoom = 8 "larger than the bound of the trace",
@@ -186,11 +188,12 @@ row! {
     LossRow in LOSSES {
         /// When it was counted.
         time: u64 = 1 Delta,
-        /// Of which thread; none of no one thread.
+        /// The thread; none if it is no single thread.
         thread: Option<u32> = 2 Plain,
-        /// What: the kind of chunk it would have been in.
+        /// The kind of chunk that the rows would have been in.
         what: u32 = 3 Plain,
-        /// Why: 0 not said, 1 the buffers were full, 2 too many samples were alive, 3 the part it was in has gone, 4 it could not be written, 5 the tables of names were full, 6 the VM did not give it, 7 the program was killed before it was written, 8 it was larger than the bound of the trace.
+        /// The reason: 0 not given, 1 full buffers, 2 too many live samples, 3 the part was removed, 4 a failed write, 5 full tables of
+        /// names, 6 a failure of the VM, 7 the program was killed before the write, 8 larger than the bound of the trace.
         reason: LossReason = 4 Plain,
         /// How many.
         count: u64 = 5 Plain,
@@ -199,12 +202,15 @@ row! {
     }
 }
 
+/// Key of the setting: one in this many samples is followed from then on. Its changes stay when old parts go.
+pub const FOLLOWED_ONE_IN: &str = "sampling.followed-one-in";
+
 row! {
     /// A setting that changed while the program ran.
     SettingRow in SETTINGS {
         /// When.
         time: u64 = 1 Delta,
-        /// Which, as the keys of the run: `sampling.interval`.
+        /// The setting, with the keys of the run: `sampling.interval`.
         key: String = 2 Text,
         /// The value from now on.
         value: String = 3 Text,
@@ -212,7 +218,8 @@ row! {
 }
 
 row! {
-    /// Objects that nothing here tells apart, and so many more or fewer of which there were at the start or the end of a collection than at the one before: of a source that has seen each object. What one kind of space lost and no other got has died.
+    /// Change in the number of objects that are alike in all columns, from one start or end of a collection to the next. Only sources that
+    /// have seen each object write it. Objects that one kind of space lost and no other gained have died.
     CohortRow in COHORTS {
         /// The collection, by its number.
         gc: u64 = 1 Delta,
@@ -220,11 +227,11 @@ row! {
         at_end: bool = 2 Plain,
         /// The class.
         class: u32 = 3 Delta,
-        /// Where they were allocated: a frame; none where that is not known.
+        /// Their allocation site, a frame; none if unknown.
         stack: Option<u32> = 4 Delta,
-        /// By which thread.
+        /// The allocating thread.
         thread: Option<u32> = 5 Plain,
-        /// By which subsystem, as of origins (7).
+        /// The subsystem, as of origins (7).
         allocator: u32 = 6 Plain,
         /// Whether they are arrays that the source counts as large.
         large: bool = 7 Plain,

@@ -1,6 +1,5 @@
-//! Tables in the stream: what other chunks name by a number. A definition comes before what uses it. Numbers are those of
-//! a stream, stay the same for the whole recording, and are never given to something else; a number that is defined again
-//! has more to say (a thread got a name).
+//! Rows of tables: definitions that other chunks refer to by number. A definition comes before its use. A number belongs to a stream, is
+//! the same for the whole recording, and is never reused. A second definition of a number adds to the first (a thread got a name).
 
 use super::row;
 
@@ -19,7 +18,7 @@ row! {
     LoaderRow in LOADERS {
         /// Its number.
         id: u32 = 1 Delta,
-        /// What it is called: a string.
+        /// Its name, a string.
         name: u32 = 2 Plain,
         /// The loader it asks first; none where that is the VM itself, or not known.
         parent: Option<u32> = 3 Plain,
@@ -33,13 +32,13 @@ row! {
         id: u32 = 1 Delta,
         /// Its name in source form, a string: `java.util.HashMap$Node`, `char[]`, `java.lang.String[][]`.
         name: u32 = 2 Delta,
-        /// What its objects are: 0 instances, 1 arrays of references, 2 arrays of primitive values.
+        /// The sort of its objects: 0 instances, 1 arrays of references, 2 arrays of primitive values.
         kind: u32 = 3 Plain,
         /// Its superclass.
         superclass: Option<u32> = 4 Plain,
         /// Its loader; none where the VM itself defined it.
         loader: Option<u32> = 5 Plain,
-        /// What its loader is called, a string, where it is known by name only.
+        /// The name of its loader, a string, where only the name is known.
         loader_name: Option<u32> = 6 Plain,
         /// Bytes of an instance; of arrays those before the first element.
         base: u32 = 7 Plain,
@@ -83,7 +82,7 @@ row! {
         caller: Option<u32> = 2 Delta,
         /// The method.
         method: u32 = 3 Delta,
-        /// The bytecode index; none in native methods, or where it is not known.
+        /// The bytecode index; none in native methods, or if unknown.
         index: Option<u32> = 4 Plain,
         /// The line, where it does not follow from the lines of the method.
         line: Option<u32> = 5 Plain,
@@ -95,13 +94,13 @@ row! {
 }
 
 row! {
-    /// A thread, or many that are told by one name, as virtual ones are.
+    /// A thread, or many threads with one name, as virtual ones are.
     ThreadRow in THREADS {
         /// Its number: threads that have the same name are different.
         id: u32 = 1 Delta,
         /// Its name: a string.
         name: u32 = 2 Delta,
-        /// What the program calls it (`Thread.threadId`).
+        /// Its number in the program (`Thread.threadId`).
         java_id: Option<u64> = 3 Plain,
         /// Whether it is a daemon.
         daemon: bool = 4 Plain,
@@ -113,17 +112,17 @@ row! {
 }
 
 row! {
-    /// How objects were made and live, where all objects of a walk are known so (exact recordings, and what was converted).
+    /// Origin and life of objects, if all objects of a walk have them (exact and converted recordings).
     OriginRow in ORIGINS {
         /// Its number.
         id: u32 = 1 Delta,
-        /// Where they were allocated: a frame; none where that is not known.
+        /// Their allocation site, a frame; none if unknown.
         stack: Option<u32> = 2 Plain,
-        /// By which thread.
+        /// The allocating thread.
         thread: Option<u32> = 3 Plain,
-        /// By which subsystem: 0 not known, 1 the VM, 2 the interpreter, 3 and 4 code of the first and second compiler.
+        /// The subsystem: 0 not known, 1 the VM, 2 the interpreter, 3 and 4 code of the first and second compiler.
         allocator: u32 = 4 Plain,
-        /// The first collection after their allocation, counted from 0; none where that is not known.
+        /// The first collection after their allocation, counted from 0; none if unknown.
         birth: Option<u32> = 5 Delta,
         /// The kind of space they are in: 0 not known, 1 eden, 2 survivor, 3 old, 4 a region of its own.
         space: u32 = 6 Plain,
@@ -136,9 +135,9 @@ row! {
     FieldRow in FIELDS {
         /// The class of the objects that refer.
         from: u32 = 1 Delta,
-        /// That of what they refer to.
+        /// The type of the objects they refer to.
         to: u32 = 2 Plain,
-        /// The field, a string; none where it has a name that is not there: then nobody can tell the fields of these two apart.
+        /// The field, a string; none where its name is missing, so that the fields of these two types cannot be told apart.
         field: Option<u32> = 3 Plain,
     }
 }

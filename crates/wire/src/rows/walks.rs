@@ -1,14 +1,14 @@
-//! Walks: the heap at one point in time. A walk is a start, objects, and whatever is known about them, and an end with
-//! counts; only with its end it is complete. Objects are named by keys, see [`ObjectNaming`].
+//! Rows of walks: the heap at one point in time. A walk is a start, objects, further facts about them, and an end with counts; it is
+//! complete only with its end. Objects have keys, see [`ObjectNaming`].
 
 use super::{choices, row};
 
 choices! {
-    /// By what the chunks of a walk name objects.
+    /// The kind of key for the objects of a walk.
     ObjectNaming {
-        /// By the order in which they are listed, from 0.
+        /// The place in the list, from 0.
         Order = 0 "order",
-        /// By ids that they keep for life, which are in the list.
+        /// Ids that objects keep for life, which are in the list.
         Id = 1 "id",
     }
 }
@@ -22,9 +22,9 @@ row! {
         time: u64 = 2 Delta,
         /// The last collection before it, by its number.
         gc: Option<u64> = 3 Plain,
-        /// Collections that have ended, from the first: the age of what was born before all of them.
+        /// Collections that have ended, from the first: the age of objects born before all of them.
         gcs: u32 = 4 Plain,
-        /// By what objects are named: 0 their order in the list, from 0; 1 ids, which are in the list.
+        /// The keys of objects: 0 their order in the list, from 0; 1 ids, which are in the list.
         naming: ObjectNaming = 5 Plain,
         /// Objects start at multiples of so many bytes, a power of two, and arrays end there.
         alignment: u32 = 6 Plain,
@@ -38,13 +38,13 @@ row! {
         has_references: bool = 10 Plain,
         /// Whether roots are.
         has_roots: bool = 11 Plain,
-        /// What a person calls it; empty where nothing is better than its number.
+        /// A label for people; empty where nothing is better than its number.
         label: String = 12 Text,
         /// When the heap was so, milliseconds since the Unix epoch; none where the start of the run says.
         taken: Option<u64> = 13 Plain,
         /// Whether it was taken at the start of that collection, not after its end.
         before_gc: bool = 14 Plain,
-        /// What a person must know about it.
+        /// A note for people.
         note: String = 15 Text,
         /// Addresses are written in units of so many bytes, a power of two; 0 means 1.
         unit: u32 = 16 Plain,
@@ -73,7 +73,7 @@ row! {
         /// 1 class loader, 2 static field, 3 thread, 4 local variable, 5 compiled code, 6 JNI, 7 JVMTI, 8 monitor,
         /// 9 management, 10 other.
         kind: u32 = 3 Plain,
-        /// What more is known, a string for people, where the rest does not say it.
+        /// Further detail, a string for people.
         detail: Option<u32> = 4 Plain,
         /// The thread.
         thread: Option<u32> = 5 Plain,
@@ -141,7 +141,7 @@ choices! {
 }
 
 row! {
-    /// Of the references, one of a reference object to its referent. It is in the list of references too.
+    /// A reference from a reference object to its referent. It is in the list of references too.
     WalkReferentRow in WALK_REFERENTS {
         /// The walk.
         walk: u32 = 1 Delta,
@@ -185,10 +185,10 @@ row! {
         roots: u64 = 6 Plain,
         /// Live samples whose object was not found.
         unlinked: u64 = 7 Plain,
-        /// How many of those are class objects, which dumps have of classes in use alone; none where nobody told them apart.
+        /// The number of class objects among those; dumps have them for classes in use only. None where they were not counted apart.
         unlinked_classes: Option<u64> = 8 Plain,
-        /// How many more samples were taken after those that can be found were picked out, and before the program stood still: their
-        /// objects are in the walk, which does not say where; none where nobody counted them.
+        /// The number of late samples: taken after the samples to find were chosen, and before the program stood still. Their objects are
+        /// in the walk at unknown places. None where they were not counted.
         late: Option<u64> = 9 Plain,
     }
 }

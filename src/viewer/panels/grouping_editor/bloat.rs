@@ -1,13 +1,13 @@
-//! Bloat as a city: which bytes of collections hold what is wanted, and which only hold it together. The grouping is a list with a script
-//! that comes with the program as an example; who chooses it has the script among their own, to be changed, and on the command line too.
+//! Bloat as a city: bytes of collections divided into wanted content and overhead. The grouping is a list with a script that comes with
+//! the program as an example. Choosing it copies the script to the person's own, to be changed, and for the command line too.
 
 use memory_city_analysis::group::script::{self, ClassifierScript, EXTENSION};
 use memory_city_analysis::group::{self, GroupingError};
 use std::path::Path;
 
-/// What it is called.
+/// Name of the grouping.
 pub const TITLE: &str = "Bloat of collections";
-/// What it shows.
+/// Description.
 pub const ABOUT: &str = "Heads, entries, arrays and contents of collections are districts, types are buildings. All but contents is what \
                          holds them together: much of it is bloat";
 /// The list of classifiers.
@@ -19,10 +19,10 @@ pub const SCRIPT: (&str, &str) =
 /// Why objects cannot be grouped so, where they cannot be looked at.
 pub const NEEDS_OBJECTS: &str = "the input has trees, not objects that refer to each other";
 
-/// Has the script among those that are known, where it is not yet: as a file in the folder of scripts, if there is one.
+/// Registers the script if it is unknown: as a file in the folder of scripts, if there is one.
 ///
 /// # Errors
-/// For people: when the file is there and is no script, or cannot be written.
+/// For people: when the file exists and is no script, or cannot be written.
 pub fn make_known() -> Result<(), String> {
     make_known_in(crate::config::classifiers().as_deref())
 }

@@ -1,4 +1,4 @@
-//! Code of scripts as it is shown: numbers of lines, colours, and the place of a mistake.
+//! The code of scripts on screen: line numbers, colours, and the place of a mistake.
 
 use super::theme;
 use bevy_egui::egui::text::{LayoutJob, TextFormat};

@@ -1,4 +1,4 @@
-//! The grouping that is being written: its text and its levels, which are always the same grouping, and what is wrong with it.
+//! The unfinished grouping of the editor: its text and its levels, which always agree, and its mistakes.
 
 use memory_city_analysis::group::{self, Grouping, GroupingError, GroupingLevel, Registry, list_text};
 use memory_city_analysis::timeline::Source;
@@ -8,17 +8,17 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct GroupingDraft {
     text: String,
-    /// Those of the text; while it is not written as lists are, those of the last text that was.
+    /// Levels of the text; while it is no valid list, those of the last text that was.
     levels: Vec<GroupingLevel>,
-    /// What was looked at: text, registry, document.
+    /// Everything that was checked: text, registry, document.
     checked: Option<(String, u64, u64)>,
     outcome: DraftOutcome,
 }
 
-/// What the text comes to.
+/// Result of checking the text.
 #[derive(Default)]
 pub enum DraftOutcome {
-    /// There is none.
+    /// No text.
     #[default]
     Empty,
     /// It is no grouping.
@@ -40,7 +40,7 @@ impl GroupingDraft {
         &self.levels
     }
 
-    /// What it comes to, as of the last [`GroupingDraft::check`].
+    /// Result of the last [`GroupingDraft::check`].
     pub fn outcome(&self) -> &DraftOutcome {
         &self.outcome
     }
@@ -69,7 +69,7 @@ impl GroupingDraft {
         self.levels = levels;
     }
 
-    /// Puts a level in: at a place, or where it belongs. Transformers stand last, so anything else goes before them.
+    /// Inserts a level: at a place, or at its usual one. Transformers stand last, so anything else goes before them.
     pub fn insert(&mut self, registry: &Registry, level: GroupingLevel, at: Option<usize>) {
         let transforms = |level: &GroupingLevel| {
             registry.part(&level.id).is_some_and(|(kind, _)| kind == group::PartKind::Transformer)
@@ -83,7 +83,7 @@ impl GroupingDraft {
         self.set_levels(levels);
     }
 
-    /// Moves a level to stand before the one that is at `before` now.
+    /// Moves a level before the one that is at `before` now.
     pub fn move_level(&mut self, from: usize, before: usize) {
         let mut levels = self.levels.clone();
         if from >= levels.len() {

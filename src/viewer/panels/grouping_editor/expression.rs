@@ -1,5 +1,5 @@
-//! The line at the bottom of the editor: the grouping as text, as the command line takes it; what is wrong with it and
-//! where, what could follow, and the buttons that group and save.
+//! The line at the bottom of the editor: the grouping as text, as the command line takes it. It shows mistakes with their place,
+//! completions, and the buttons that group and save.
 
 use super::draft::DraftOutcome;
 use super::tasks::TaskPage;
@@ -13,12 +13,12 @@ use std::sync::Arc;
 /// How many names are proposed at once.
 const PROPOSED: usize = 8;
 
-/// What is being typed beside the expression.
+/// State of typing, beside the expression.
 #[derive(Default)]
 pub struct ExpressionLine {
     /// Name and description of a grouping that is about to be saved.
     naming: Option<(String, String)>,
-    /// What could follow, for a text and a registry.
+    /// Completions for a text and a registry.
     proposed: (String, u64, Vec<Completion>),
 }
 
@@ -177,7 +177,7 @@ fn below(
     });
 }
 
-/// A name for what is about to be saved.
+/// A name for the grouping to save.
 fn naming(ui: &mut Ui, line: &mut ExpressionLine, tasks: &mut TaskPage, tools: &mut EditorTools<'_>) {
     let Some((title, description)) = &mut line.naming else { return };
     widgets::plain(ui, RichText::new("Save as").size(12.0));

@@ -1,5 +1,5 @@
-//! The levels of the grouping as rows: dragged to another place (or moved by buttons and keys), taken away, and told more by
-//! what stands in their parentheses.
+//! The levels of the grouping as rows. They are dragged to another place (or moved by buttons and keys), removed, and refined by the text
+//! in their parentheses.
 
 use super::draft::DraftOutcome;
 use super::parts::{self, PartList};
@@ -10,7 +10,7 @@ use memory_city_analysis::group::{
     self, GroupingLevel, LevelCondition, LevelInside, LevelOption, PartKind, Registry, list_text,
 };
 
-/// What is on its way to another place.
+/// The part being dragged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DraggedPart {
     /// A level, by its place.
@@ -19,7 +19,7 @@ pub enum DraggedPart {
     Part(String),
 }
 
-/// What is typed and not right yet, and what was logged.
+/// Typed texts that are not valid yet, and the last log message.
 #[derive(Default)]
 pub struct LevelList {
     /// Text of the list inside a transformer, by its level, while it is none.
@@ -27,7 +27,7 @@ pub struct LevelList {
     logged: String,
 }
 
-/// What is to be done with the levels when they have been drawn.
+/// Change to the levels, made after they have been drawn.
 enum LevelEdit {
     Move(usize, usize),
     Remove(usize),
@@ -116,7 +116,7 @@ fn rows(ui: &mut Ui, list: &mut LevelList, tools: &mut EditorTools<'_>) -> Vec<e
     places
 }
 
-/// Where what is being dragged would come to stand, and what happens when it is let go.
+/// Marks the place where the dragged part would go, and puts it there when it is let go.
 fn drop_here(
     ui: &Ui,
     whole: egui::Rect,
@@ -149,7 +149,7 @@ fn drop_here(
     }
 }
 
-/// What is on its way, beside the mouse.
+/// Paints the dragged part beside the mouse.
 pub fn ghost(ui: &Ui, text: &str) {
     let Some(at) = ui.input(|i| i.pointer.interact_pos()) else { return };
     let layer = egui::LayerId::new(egui::Order::Tooltip, egui::Id::new("dragged"));
@@ -250,7 +250,7 @@ fn keys(ui: &Ui, response: &egui::Response, at: usize, of: usize, edit: &mut Opt
     }
 }
 
-/// What stands in the parentheses of a level. Returns whether it was changed.
+/// The content of a level's parentheses. Returns whether it was changed.
 fn inside(ui: &mut Ui, list: &mut LevelList, at: usize, level: &mut GroupingLevel, registry: &Registry) -> bool {
     match &mut level.inside {
         LevelInside::Options(options) => {

@@ -1,5 +1,5 @@
-//! The grouping editor: a window over the city in which people say how objects are grouped. Tasks come first, then all that
-//! lists are made of, scripts that they type, and which code is their program's own.
+//! The grouping editor: a window over the city in which people define how objects are grouped. Its pages are the groupings for tasks, all
+//! parts that lists are made of, scripts, and the program's own packages.
 //!
 //! | module | is |
 //! |---|---|
@@ -27,9 +27,9 @@ mod widgets;
 
 use super::theme;
 use crate::viewer::action::Action;
-use crate::viewer::app::{Awake, Stage};
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Closed, Document, OpenDocument, Opened};
+use crate::viewer::frame::{Awake, Stage};
 use crate::viewer::loading::Loading;
 use crate::viewer::notices::Notices;
 use crate::viewer::settings::Settings;
@@ -40,7 +40,7 @@ use memory_city_analysis::group::saved::SavedGroupings;
 use memory_city_analysis::group::{self, Grouping};
 use memory_city_heap::progress::Snapshot;
 
-/// What one page of the editor is about.
+/// A page of the editor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EditorPage {
     /// Groupings with names.
@@ -83,7 +83,7 @@ impl GroupingEditor {
         self.open
     }
 
-    /// Puts it away; what was being written is there when it comes back.
+    /// Closes the editor; unfinished text is there when it opens again.
     pub fn close(&mut self) {
         self.open = false;
     }
@@ -95,7 +95,7 @@ impl GroupingEditor {
         }
     }
 
-    /// Begins with what is shown, unless that has been begun with before.
+    /// Begins with the grouping on screen, unless it has done so before.
     fn follow(&mut self, current: &Grouping) {
         if self.began_with != current.id {
             self.began_with.clone_from(&current.id);
@@ -108,7 +108,7 @@ impl GroupingEditor {
     }
 }
 
-/// What the pages read and write.
+/// Resources that the pages read and write.
 struct EditorTools<'a> {
     open: &'a OpenDocument,
     revision: u64,
@@ -142,8 +142,7 @@ impl EditorTools<'_> {
         id.clone_into(&mut self.settings.grouping);
     }
 
-    /// Something that these classifiers are made of has changed: what is shown, or could not be shown, is grouped anew if it
-    /// has any of them.
+    /// Follows a change to these classifiers: a grouping with any of them, on screen or just refused, is made anew.
     fn changed(&mut self, ids: &[&str]) {
         let wanted = group::grouping(&self.settings.grouping);
         let registry = group::registry();
@@ -153,7 +152,7 @@ impl EditorTools<'_> {
     }
 }
 
-/// The grouping on screen, by what it is made of.
+/// The grouping on screen, by its parts.
 fn current(open: &OpenDocument) -> Grouping {
     let id = open.source.grouping_id();
     let known = group::grouping(&id).map(|grouping| (*grouping).clone());
@@ -260,7 +259,7 @@ pub fn show(
     }
 }
 
-/// The pages, and what closes the editor. Returns whether it stays open.
+/// The choice of pages, and the button that closes the editor. Returns whether it stays open.
 fn head(ui: &mut egui::Ui, page: EditorPage, tools: &mut EditorTools<'_>) -> bool {
     let mut stays = true;
     ui.horizontal(|ui| {

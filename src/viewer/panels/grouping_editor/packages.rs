@@ -1,4 +1,4 @@
-//! The program's own packages: what is guessed and why, and a field to say otherwise. What goes by them is grouped anew.
+//! The program's own packages: the guess with its reason, and a field to correct it. Groupings that depend on them are made anew.
 
 use super::{EditorTools, theme, widgets};
 use crate::viewer::job::Job;
@@ -13,12 +13,12 @@ use std::sync::Arc;
 /// The classifiers that go by them.
 const USERS: [&str; 2] = ["domain", "domain-site"];
 
-/// What is guessed of the open document, and what is being typed.
+/// The guess for the open document, and the text being typed.
 #[derive(Default)]
 pub struct PackageDesk {
     job: Option<Job<Result<Vec<DomainGuess>>>>,
     guessed: Option<std::result::Result<Vec<DomainGuess>, String>>,
-    /// What is in the field; `None`: what is set.
+    /// Text of the field; `None`: the packages that are set.
     typed: Option<String>,
 }
 
@@ -67,7 +67,7 @@ fn switched(list: &str, package: &str) -> String {
     all.join(", ")
 }
 
-/// What is taken for the program's own while nobody says otherwise, as a list.
+/// The guessed packages as a list, in use until others are set.
 fn own(guessed: &[DomainGuess]) -> String {
     let own = guessed.iter().filter(|guess| !guess.library).map(|guess| guess.package.as_str());
     own.collect::<Vec<_>>().join(", ")
@@ -83,7 +83,7 @@ pub fn show(ui: &mut Ui, desk: &mut PackageDesk, tools: &mut EditorTools<'_>) {
         Some(packages) => format!("Set by you: {packages}, with the packages in them"),
         None => format!(
             "Guessed: whatever none of {} known beginnings of library packages covers",
-            domain::known_libraries()
+            tools.open.source.profile().packages.libraries.len()
         ),
     };
     widgets::lines(ui, RichText::new(state).strong());
@@ -155,7 +155,7 @@ pub fn show(ui: &mut Ui, desk: &mut PackageDesk, tools: &mut EditorTools<'_>) {
 
 fn set(packages: DomainPackages, tools: &mut EditorTools<'_>) {
     tracing::debug!("own packages: {}", packages.packages().map_or("guessed".to_owned(), |all| all.join(", ")));
-    domain::set_packages(packages);
+    group::set_packages(packages);
     tools.changed(&USERS);
 }
 

@@ -1,5 +1,5 @@
-//! All that a list can be made of: classifiers, filters and transformers, with what they say of themselves, searchable. Each is
-//! added by a click or dragged to where it shall stand.
+//! The parts that lists are made of: classifiers, filters and transformers, with their descriptions, searchable. Each is added by a click
+//! or dragged to its place.
 
 use super::levels::{DraggedPart, ghost};
 use super::widgets::{self, CardLook};
@@ -8,17 +8,17 @@ use bevy_egui::egui::{self, RichText, Ui};
 use memory_city_analysis::group::{self, PartKind};
 use memory_city_analysis::timeline::Source;
 
-/// What is searched for, and what there is.
+/// The search text, and the parts there are.
 #[derive(Default)]
 pub struct PartList {
     search: String,
     /// For a registry and a document.
     known: (u64, u64, Vec<ListedPart>),
-    /// Where the middle of each shown card is: for the trail.
+    /// Middle of each card on screen: for the trail.
     pub(super) places: Vec<(String, egui::Pos2)>,
 }
 
-/// A classifier, filter or transformer as it is listed.
+/// A classifier, filter or transformer in the list.
 struct ListedPart {
     id: String,
     name: String,
@@ -29,7 +29,7 @@ struct ListedPart {
     script: bool,
     options: Vec<String>,
     refused: Option<String>,
-    /// What is searched, in lower case.
+    /// Searched text, in lower case.
     all: String,
 }
 

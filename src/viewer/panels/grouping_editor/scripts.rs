@@ -1,5 +1,5 @@
-//! Classifiers and filters that people type: their files, a field for the code with the place of a mistake in it, and what
-//! objects tell. What is typed is checked off the frame, a moment after the last key; what is saved is known at once.
+//! Classifiers and filters that people type: their files, a field for the code that marks mistakes, and the properties of objects. Typed
+//! code is checked off the frame, a moment after the last key; saved code is known at once.
 
 use super::code::{coloured, numbers};
 use super::widgets::{self, CardLook};
@@ -11,13 +11,13 @@ use memory_city_analysis::group::script::{self, ClassifierScript, EXTENSION, PRO
 use memory_city_analysis::group::{self, Cardinality, ClassifierMeta};
 use std::path::PathBuf;
 
-/// Seconds without a key before what was typed is checked.
+/// Seconds without a key before typed code is checked.
 const PAUSE: f64 = 0.3;
 
 /// No message below the code is longer, in characters.
 const MOST_SHOWN: usize = 230;
 
-/// What a new script begins with.
+/// Code that a new script begins with.
 const TEMPLATES: [(&str, &str, &str, &str); 4] = [
     (
         "Classifier",
@@ -67,9 +67,9 @@ struct ScriptFile {
 struct OpenScript {
     id: String,
     text: String,
-    /// Its file and what stands in it; `None` before it is saved.
+    /// Its file with the saved text; `None` before it is saved.
     saved: Option<(PathBuf, String)>,
-    /// When a key was pressed last, seconds; `None`: what was typed is checked.
+    /// Time of the last key press, seconds; `None`: the code is checked.
     typed: Option<f64>,
     job: Option<Job<Result<ClassifierScript, ScriptError>>>,
     found: Option<Result<ClassifierMeta, ScriptError>>,
@@ -85,7 +85,7 @@ impl OpenScript {
         self.saved.as_ref().is_none_or(|(_, saved)| *saved != self.text)
     }
 
-    /// Starts to check what was typed when nothing came for a moment, and takes what was found.
+    /// Starts to check the code after a pause in typing, and takes the result.
     fn poll(&mut self, now: f64, tools: &mut EditorTools<'_>) {
         if let Some(outcome) = self.job.as_ref().and_then(Job::poll) {
             self.job = None;
@@ -111,7 +111,7 @@ impl OpenScript {
         tools.awake |= self.typed.is_some() || self.job.is_some();
     }
 
-    /// What is wrong: in the code, or when it was used last.
+    /// The error: in the code, or of the last use.
     fn wrong(&self, refusal: Option<&str>) -> Option<ScriptError> {
         if let Some(Err(error)) = &self.found {
             return Some(error.clone());
@@ -194,7 +194,7 @@ impl ScriptDesk {
     }
 }
 
-/// Draws it: files, code, what objects tell.
+/// Draws it: files, code, properties of objects.
 pub fn show(ui: &mut Ui, desk: &mut ScriptDesk, tools: &mut EditorTools<'_>) {
     let now = ui.input(|i| i.time);
     if let Some(open) = &mut desk.open {
@@ -364,7 +364,7 @@ fn code(ui: &mut Ui, desk: &mut ScriptDesk, now: f64, tools: &mut EditorTools<'_
     }
 }
 
-/// The sentence below the code: what is wrong and where, or what it is.
+/// The sentence below the code: the error with its place, or the kind of script.
 fn outcome(ui: &mut Ui, open: &OpenScript, wrong: Option<&ScriptError>) {
     let small = |text: String| RichText::new(text).size(12.0);
     match (wrong, &open.found) {
@@ -408,7 +408,7 @@ fn outcome(ui: &mut Ui, open: &OpenScript, wrong: Option<&ScriptError>) {
     }
 }
 
-/// What an object tells, and how a header is written.
+/// The properties of objects, and the form of a header.
 fn properties(ui: &mut Ui) {
     theme::heading(ui, "WHAT AN OBJECT o TELLS");
     egui::ScrollArea::vertical().id_salt("properties").auto_shrink([false, false]).show(ui, |ui| {

@@ -1,5 +1,5 @@
-//! Groupings with names: those for tasks first, each with a sentence, then those that people saved, then all others. What the
-//! input cannot offer is there too, with the reason.
+//! The page of named groupings: first those for tasks, each with a sentence, then those that people saved, then all others. Those that
+//! the input cannot offer are listed too, with the reason.
 
 use super::widgets::{self, CardLook};
 use super::{EditorPage, EditorTools, bloat, saved, theme};
@@ -8,7 +8,7 @@ use memory_city_analysis::group::saved::{SavedGroupings, refused_title};
 use memory_city_analysis::group::{self, Grouping};
 use std::sync::Arc;
 
-/// The store of saved groupings, and what is being done with them.
+/// The store of saved groupings, and unfinished changes to them.
 #[derive(Default)]
 pub struct TaskPage {
     /// Read when it is first needed, and after each failure.
@@ -17,7 +17,7 @@ pub struct TaskPage {
     renaming: Option<(String, String)>,
     /// Id of the one that is about to be forgotten.
     forgetting: Option<String>,
-    /// What the trail says of saved groupings.
+    /// Saved groupings as the trail last logged them.
     logged: String,
 }
 
@@ -26,7 +26,7 @@ impl TaskPage {
         self.store.get_or_insert_with(saved)
     }
 
-    /// Changes the store, and makes known what it holds then. Returns what the change returned.
+    /// Changes the store, and registers its groupings. Returns the result of the change.
     fn change<T>(
         &mut self,
         tools: &mut EditorTools<'_>,

@@ -1,11 +1,11 @@
-//! What several pages of the editor show: cards, badges, small painted buttons.
+//! Widgets that several pages of the editor share: cards, badges, small painted buttons.
 
 use super::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Response, RichText, Sense, Stroke, Ui, UiBuilder, vec2};
 
-/// What stands out a little: cards, the line at the bottom.
+/// Background of slightly raised parts: cards, the line at the bottom.
 pub const RAISED: Color32 = Color32::from_rgb(21, 28, 43);
-/// The same under the mouse.
+/// Background of the same parts under the mouse.
 const LIT: Color32 = Color32::from_rgb(29, 39, 59);
 /// Lines around cards.
 const LINE: Color32 = Color32::from_rgb(44, 55, 78);
@@ -18,7 +18,7 @@ pub fn margin(x: i8, y: i8) -> egui::Frame {
 /// How a card looks.
 #[derive(Clone, Copy, Default)]
 pub struct CardLook {
-    /// It is what is shown or edited.
+    /// Whether it is shown or edited.
     pub chosen: bool,
     /// It cannot be used now.
     pub disabled: bool,
@@ -50,7 +50,7 @@ pub fn card(ui: &mut Ui, id: egui::Id, look: CardLook, add: impl FnOnce(&mut Ui)
     inner.response
 }
 
-/// A word in a box: what kind of thing something is.
+/// A word in a box: the kind of a thing.
 pub fn badge(ui: &mut Ui, text: &str, colour: Color32) {
     egui::Frame::new()
         .stroke(Stroke::new(1.0, colour.gamma_multiply(0.6)))
@@ -61,7 +61,7 @@ pub fn badge(ui: &mut Ui, text: &str, colour: Color32) {
         });
 }
 
-/// A text that is not selected by the mouse: clicks and drags are for what it stands on.
+/// A text that the mouse does not select: clicks and drags are for the card under it.
 pub fn plain(ui: &mut Ui, text: RichText) -> Response {
     ui.add(egui::Label::new(text).selectable(false))
 }

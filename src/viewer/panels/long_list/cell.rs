@@ -1,9 +1,9 @@
-//! Columns and cells of a list: how wide, what stands in them, how they are painted.
+//! Columns and cells of a list: widths, content and painting.
 
 use super::super::theme;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, Shape, Stroke, Ui, vec2};
 
-/// How far children stand to the right, and how deep ones stand no further.
+/// Indentation of children, points, and the depth from which it stays the same.
 const INDENT: f32 = 14.0;
 const DEEPEST: u32 = 24;
 /// The least that a column of texts is of use with.
@@ -13,26 +13,26 @@ const LINK: Color32 = Color32::from_rgb(128, 182, 255);
 /// How wide a column is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Width {
-    /// So many points.
+    /// A fixed width, points.
     Points(f32),
-    /// So many parts of what is left.
+    /// A share of the remaining width.
     Share(f32),
 }
 
 /// A column.
 #[derive(Clone, Debug)]
 pub struct ListColumn {
-    /// What stands above it.
+    /// Heading.
     pub title: &'static str,
-    /// What it says.
+    /// Tooltip.
     pub explanation: &'static str,
     /// How wide it is.
     pub width: Width,
-    /// Numbers stand at the right.
+    /// Whether it is aligned right, as numbers are.
     pub right: bool,
     /// Whether a click sorts by it.
     pub sorts: bool,
-    /// Whether it is what the list is sorted by.
+    /// Whether the list is sorted by it.
     pub sorted: bool,
     /// Columns of higher numbers go first where there is no room for all.
     pub spare: u8,
@@ -45,7 +45,7 @@ impl ListColumn {
         ListColumn { title, explanation, width, right: false, sorts: false, sorted: false, spare: 0 }
     }
 
-    /// A column of numbers, so many points wide.
+    /// A column of numbers of this width, points.
     pub fn number(title: &'static str, points: f32, explanation: &'static str) -> ListColumn {
         ListColumn { width: Width::Points(points), right: true, ..ListColumn::text(title, 1.0, explanation) }
     }
@@ -60,13 +60,13 @@ impl ListColumn {
         ListColumn { spare, ..self }
     }
 
-    /// One by which the list may be sorted, and perhaps is.
+    /// A column to sort by; `sorted` when it is in use.
     pub fn sorting(self, sorted: bool) -> ListColumn {
         ListColumn { sorts: true, sorted, ..self }
     }
 }
 
-/// What stands in a cell.
+/// Content of a cell.
 #[derive(Clone, Debug)]
 pub struct ListCell {
     /// The text.
@@ -79,11 +79,11 @@ pub struct ListCell {
     pub monospace: bool,
     /// How deep a row of a tree lies; only in the first column.
     pub depth: u32,
-    /// What folds a row of a tree: whether it is open.
+    /// The sign that folds a row of a tree: whether it is open.
     pub fold: Option<bool>,
     /// A share, as a bar behind the text.
     pub bar: Option<f32>,
-    /// What is told of it where the mouse rests; the text itself where that is cut.
+    /// Text of the tooltip; without it, the cell's own text where that is cut.
     pub full: Option<String>,
 }
 
@@ -113,7 +113,7 @@ impl ListCell {
         ListCell { colour: LINK, link: true, ..ListCell::new(text) }
     }
 
-    /// A name without its packages; the whole is told where the mouse rests.
+    /// A name without its packages; the tooltip has all of it.
     pub fn name(full: &str) -> ListCell {
         let brief = match full.strip_prefix("class ") {
             Some(class) => format!("class {}", theme::brief(class)),
@@ -133,7 +133,7 @@ impl ListCell {
     }
 }
 
-/// Where columns stand, from and to; `None` where there is no room for one.
+/// Left and right end of each column; `None` where there is no room for one.
 pub(super) fn places(columns: &[ListColumn], inner: Rect) -> Vec<Option<(f32, f32)>> {
     const GAP: f32 = 10.0;
     let mut shown: Vec<bool> = vec![true; columns.len()];
@@ -172,7 +172,7 @@ pub(super) fn places(columns: &[ListColumn], inner: Rect) -> Vec<Option<(f32, f3
     }
 }
 
-/// What was painted of a cell.
+/// Painted parts of a cell.
 pub(super) struct PaintedCell {
     pub text: Rect,
     pub fold: Option<Rect>,

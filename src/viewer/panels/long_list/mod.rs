@@ -1,7 +1,7 @@
-//! A list of any number of rows: of twenty million as of twenty. Only the rows in sight are asked for, and where the list
-//! stands is counted in rows, not in points: a height of hundreds of millions of points has no exact places any more.
+//! A list of any number of rows: twenty million are as fast as twenty. Only the visible rows are asked for. The scroll position is
+//! counted in rows, not in points: a height of hundreds of millions of points is too large for exact positions.
 //!
-//! It knows nothing of what it lists: whoever shows it says what stands in a cell, and does what a click means.
+//! It knows nothing of the listed things: the caller supplies the content of cells, and acts on clicks.
 
 mod cell;
 
@@ -21,7 +21,7 @@ pub const KEYS: &[bevy::prelude::KeyCode] = {
     &[K::ArrowUp, K::ArrowDown, K::ArrowLeft, K::ArrowRight, K::Home, K::End, K::PageUp, K::PageDown, K::Enter]
 };
 
-/// Where a list stands.
+/// Position and state of a list.
 #[derive(Clone, Debug, Default)]
 pub struct ListState {
     /// The row at the top, and how much of it is out of sight.
@@ -30,18 +30,18 @@ pub struct ListState {
     pub cursor: Option<u64>,
     /// A row to be brought into sight.
     pub reveal: Option<u64>,
-    /// What was in sight last, for the log.
+    /// The last visible rows, for the log.
     seen: u64,
 }
 
-/// What a person did.
+/// An action of the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListEvent {
-    /// Clicked what leads somewhere in a cell, or pressed Enter on a row (column 0 then).
+    /// Clicked a link in a cell, or pressed Enter on a row (column 0 then).
     Follow(u64, usize),
     /// Opened or closed a row of a tree.
     Fold(u64),
-    /// Asked for what a row lies in (Left on a closed one).
+    /// Asked for the parent of a row (Left on a closed one).
     Up(u64),
     /// Asked to be sorted by a column.
     Sort(usize),
@@ -49,7 +49,7 @@ pub enum ListEvent {
 
 /// A list to be shown.
 pub struct LongList<'a> {
-    /// What tells it from others, in the log too.
+    /// Name, unique among lists, in the log too.
     pub name: &'static str,
     /// Its columns.
     pub columns: &'a [ListColumn],
@@ -157,7 +157,7 @@ impl LongList<'_> {
         event
     }
 
-    /// What is in sight, for bug reports and for the tests that drive a window.
+    /// Logs the visible rows, for bug reports and for the tests that drive a window.
     fn log(&self, state: &mut ListState, told: &str) {
         use std::hash::{Hash, Hasher};
         let mut hasher = std::hash::DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! Which parts of the window two lists of panels' triangles differ in, and the triangles of a part.
+//! Differences between two lists of panels' triangles: the changed parts of the window, and the triangles of a part.
 //!
 //! May not: know Bevy or the GPU. It compares and cuts lists of triangles.
 
@@ -7,10 +7,10 @@ use bevy_egui::egui::epaint::{ClippedPrimitive, Mesh, Primitive, Vertex};
 use bevy_egui::egui::{Color32, Pos2, Rect, TextureId};
 use std::ops::Range;
 
-/// How far the two lists are looked ahead in for what comes again.
+/// Distance of the search for an item that comes again in the two lists.
 const LOOK_AHEAD: usize = 16;
 
-/// Where a clip rectangle is: rounded as the panels are drawn.
+/// A clip rectangle in pixels: rounded as the panels are drawn.
 fn clipped(rect: Rect, pixels: f32) -> WindowPart {
     let edge = |points: f32| (points * pixels).round() as u32;
     WindowPart { left: edge(rect.min.x), top: edge(rect.min.y), right: edge(rect.max.x), bottom: edge(rect.max.y) }
@@ -29,7 +29,7 @@ fn bounds(corners: [Pos2; 3], pixels: f32) -> WindowPart {
     }
 }
 
-/// Marks what is not the same in two lists. `None` if that cannot be told: there is more than triangles.
+/// Marks the differences of two lists. `None` if they hold more than triangles, and cannot be compared.
 pub fn mark_changes(
     tiles: &mut WindowTiles,
     before: &[ClippedPrimitive],
@@ -126,7 +126,7 @@ fn mark_difference(tiles: &mut WindowTiles, old: &ClippedPrimitive, new: &Clippe
     Some(())
 }
 
-/// What is drawn of a list within some parts: a base of black where the city is not, and the triangles in their order.
+/// The triangles of a list within some parts, in their order, on a base of black outside the city.
 pub fn within(jobs: &[ClippedPrimitive], parts: &[WindowPart], city: WindowPart, pixels: f32) -> Vec<ClippedPrimitive> {
     let mut drawn = Vec::new();
     for &part in parts {
@@ -181,7 +181,7 @@ mod tests {
     const SIZE: (u32, u32) = (200, 150);
     const CITY: u32 = 7;
 
-    /// A picture in which a pixel is what was drawn onto it, one thing after the other.
+    /// A picture that keeps in each pixel the things drawn onto it, in order.
     struct Sheet(Vec<u32>);
 
     impl Sheet {
@@ -228,8 +228,8 @@ mod tests {
         }
     }
 
-    /// On which side of a line a point is. From `b` to `a` it is exactly the negative of from `a` to `b`, so that no
-    /// pixel falls between two triangles that share an edge.
+    /// The side of a line on which a point is. From `b` to `a` it is exactly the negative of from `a` to `b`, so that no pixel falls
+    /// between two triangles that share an edge.
     fn side(a: Pos2, b: Pos2, point: Pos2) -> f32 {
         let of = |a: Pos2, b: Pos2| (b - a).rot90().dot(point - a);
         if (a.x, a.y) <= (b.x, b.y) { of(a, b) } else { -of(b, a) }
@@ -253,7 +253,7 @@ mod tests {
         (prop::collection::vec(rect, 0..5), (50.0..220f32, 50.0..170f32), 0..2u64)
     }
 
-    /// What happens to a thing from one frame to the next.
+    /// Change of a thing from one frame to the next.
     #[derive(Clone, Debug)]
     enum Fate {
         Stays,
@@ -272,7 +272,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is drawn over the picture before is the picture drawn whole.
+        /// Drawing the changes over the earlier picture gives the same as drawing it whole.
         #[test]
         fn less_is_drawn_and_the_picture_is_the_same(
             before in prop::collection::vec((thing(), fate()), 0..8),

@@ -1,8 +1,8 @@
-//! Panels that stay as they are are not drawn again: the window's picture is kept from frame to frame, and what has changed is drawn
-//! over it. While somebody flies, that is the city; on a GPU in software the panels around it cost more than all else but the boxes.
+//! Partial redrawing of panels: the window's picture is kept from frame to frame, and only changes are drawn over it. While the camera
+//! flies, only the city changes. On a GPU in software the panels around it cost more than everything else but the boxes.
 //!
-//! Only pictures with one sample a pixel: with more, a pass over the city writes all of the picture. What is in the picture is known
-//! when it has been drawn ([`note_what_was_drawn`]), not before.
+//! Only pictures with one sample a pixel: with more, a pass over the city writes all of the picture. The content of a picture counts as
+//! known once it has been drawn ([`note_what_was_drawn`]), not before.
 //!
 //! May not: decide what panels show. It draws less of what it gets.
 
@@ -32,14 +32,14 @@ struct DrawnPanels {
     panels: Vec<ClippedPrimitive>,
 }
 
-/// Where a picture is, and what all of it depends on.
+/// Everything that a picture depends on, and its place.
 #[derive(PartialEq)]
 struct PictureKey {
     texture: wgpu::Texture,
     /// A point, in pixels.
     pixels: f32,
     city: WindowPart,
-    /// Letters and images that panels use. One that grows keeps its name: what it had stays in its place.
+    /// Letters and images that panels use. An image that grows keeps its name, and its content keeps its place.
     images: Vec<AssetId<Image>>,
 }
 
@@ -58,7 +58,7 @@ impl Repaint {
     }
 }
 
-/// Decides what of the picture the next frame draws, once it is known what becomes of the city.
+/// Chooses the parts of the picture that the next frame draws, after the choice for the city.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it looks at
 pub(super) fn prepare_repaint(
     mut repaint: ResMut<Repaint>,

@@ -4,7 +4,7 @@
 
 use bevy_egui::egui::{Rect, pos2};
 
-/// Side of a tile, pixels: what is marked as changed, is so tile by tile. GPUs in software draw tiles of this size.
+/// Side of a tile, pixels: changes are marked tile by tile. GPUs in software draw tiles of this size.
 const TILE: u32 = 64;
 /// With more parts than this, one around all of them costs less.
 const MOST_PARTS: usize = 16;
@@ -28,7 +28,7 @@ impl WindowPart {
         self.left >= self.right || self.top >= self.bottom
     }
 
-    /// What is in both.
+    /// The intersection of both.
     pub fn common(self, other: WindowPart) -> WindowPart {
         WindowPart {
             left: self.left.max(other.left),
@@ -48,7 +48,7 @@ impl WindowPart {
         }
     }
 
-    /// What is in this and not in the other one: above it, below it, beside it.
+    /// This without the other: the parts above it, below it, beside it.
     pub fn without(self, other: WindowPart) -> impl Iterator<Item = WindowPart> {
         let hole = self.common(other);
         let all = if hole.is_empty() {
@@ -79,7 +79,7 @@ pub struct WindowTiles {
 }
 
 impl WindowTiles {
-    /// Of a window of so many pixels; none is marked.
+    /// Tiles of a window of this size, in pixels; none is marked.
     pub fn new(size: (u32, u32)) -> WindowTiles {
         let count = |side: u32| side.div_ceil(TILE) as usize;
         WindowTiles { size, wide: count(size.0), marked: vec![false; count(size.0) * count(size.1)] }
@@ -98,7 +98,7 @@ impl WindowTiles {
         }
     }
 
-    /// What is marked, in parts that have nothing in common.
+    /// The marked tiles, as parts that do not overlap.
     pub fn parts(&self) -> Vec<WindowPart> {
         let mut parts: Vec<WindowPart> = Vec::new();
         let edge = |tiles: usize, side: u32| (tiles as u32 * TILE).min(side);

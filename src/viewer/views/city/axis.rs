@@ -1,7 +1,7 @@
-//! An axis of heights beside the city: which roof is how much. At the corner that stands furthest to the left, or to the right
-//! where there is no room for its words. Where heights tell what areas do it is the scale of both.
+//! The axis of heights beside the city: the amount for each height of a roof. It stands at the leftmost corner, or at the rightmost one
+//! if its words have no room there. Where heights and areas have the same meaning it is the scale of both.
 
-use super::laid_out::City;
+use crate::viewer::city::City;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Painter, Pos2, Rect, Stroke};
 use glam::{Mat4, Vec3};
@@ -17,7 +17,7 @@ fn project(clip_from_world: Mat4, at: Vec3, picture: Rect) -> Option<Pos2> {
     })
 }
 
-/// Paints it over the picture that lies in `picture`. Where its words stand.
+/// Paints it over the picture in `picture`. Returns the rectangles of its words.
 pub(super) fn paint(painter: &Painter, city: &City, clip_from_world: Mat4, picture: Rect) -> Vec<Rect> {
     let mut words = Vec::new();
     let axis = city.appearance.height_axis();

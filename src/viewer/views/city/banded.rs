@@ -1,5 +1,5 @@
-//! References as records for the GPU. What the selection keeps is reached by cones with bands, so that their direction shows without
-//! colours; what keeps the selection comes along plain ones.
+//! References as records for the GPU. Cones to objects that the selection keeps are banded, so that their direction shows without
+//! colours; cones from objects that keep the selection are plain.
 
 use crate::viewer::panels::theme::pack;
 use crate::viewer::scene::records::ConeRecord;

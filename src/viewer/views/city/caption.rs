@@ -1,4 +1,4 @@
-//! What a picture without panels says of itself: title, time, amounts, what is selected, and the first warnings.
+//! The caption of a picture without panels: title, time, amounts, the selection, and the first warnings.
 
 use crate::viewer::clock::Clock;
 use crate::viewer::document::OpenDocument;

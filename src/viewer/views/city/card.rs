@@ -1,5 +1,5 @@
-//! The card at the top of the city that says what leaks: the place, what it fills up with, how much of the growth that is, how
-//! it hangs on its root, and the way there. One quiet line while nothing is known, or when nothing grows.
+//! The card at the top of the city that shows the leak: its place, the type that accumulates there, its share of the growth, its path to
+//! a GC root, and the way there. One quiet line while nothing is known, or when nothing grows.
 
 use crate::viewer::action::Action;
 use crate::viewer::document::OpenDocument;
@@ -8,22 +8,22 @@ use crate::viewer::keys;
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
-use memory_city_analysis::analyses::{LeakLines, LeakPlace, OWNER_UNKNOWN, Verdict, headline};
+use memory_city_analysis::analyses::{LeakLines, LeakPlace, OWNER_UNKNOWN, Verdict, VerdictKind, headline};
 use memory_city_analysis::tabular::several;
 
 /// All that is known is no wider, and leaves the city beside it where the pane has room.
 const WIDTH: f32 = 400.0;
 /// The first sentences are no wider.
 pub(super) const BANNER: f32 = 660.0;
-/// In smaller panes it is a line until somebody wants more.
+/// In smaller panes it is a line until a person opens it.
 const SMALL: (f32, f32) = (560.0, 400.0);
-/// What the city leaves free for a line, and for the first sentences, points.
+/// Room that the city leaves for a line, and for the first sentences, points.
 pub(super) const LINE_ROOM: f32 = 34.0;
 const FOLDED_ROOM: f32 = 74.0;
 pub(super) const BANNER_ROOM: f32 = 70.0;
-/// What is left of it is no wider.
+/// Greatest width of the folded card, points.
 const FOLDED: f32 = 540.0;
-/// What stands above and below the part of the whole card that scrolls, points; and the least of that part.
+/// Room above and below the scrolling part of the whole card, points; and the least height of that part.
 const FIXED: f32 = 170.0;
 const LEAST: f32 = 60.0;
 /// Rows of a long text before it is cut; all of it is in the tooltip.
@@ -33,7 +33,7 @@ pub(super) fn is_small(pane: Rect) -> bool {
     pane.width() < SMALL.0 || pane.height() < SMALL.1
 }
 
-/// How much of the pane's top the city leaves free for it, points. What is unfolded stands before the city.
+/// Room that the city leaves for it at the pane's top, points. An unfolded card covers the city.
 pub fn room(pane: Rect, finding: &Finding) -> f32 {
     match finding.shown() {
         _ if finding.is_hidden() => 0.0,
@@ -43,9 +43,10 @@ pub fn room(pane: Rect, finding: &Finding) -> f32 {
     }
 }
 
-/// Draws it into the pane of the city. Returns what was asked for, and where it stands.
+/// Draws it into the pane of the city. Returns the person's wish, and its rectangle.
 ///
-/// Where no heap can be asked who owns what grows, `verdict` says what the trees tell. `since` is when what leaks grows from.
+/// Shows the card. If there is no heap to ask for owners, `verdict` is the result from the trees. `since` is the time from which the leak
+/// grows.
 pub fn show(
     ctx: &egui::Context,
     pane: Rect,
@@ -93,9 +94,10 @@ pub fn show(
                 ui.label(quiet(looking(finding)));
                 cancelled = ui.small_button("Cancel").clicked();
             }),
-            FindingState::Healthy(why) => line(ui, |ui| {
-                ui.label(RichText::new("✔").size(12.0).color(theme::OUTGOING));
-                ui.add(egui::Label::new(quiet(why.clone())).wrap());
+            FindingState::NoPlace(known) => line(ui, |ui| {
+                let (sign, colour) = sign_of(known.kind);
+                ui.label(RichText::new(sign).size(12.0).color(colour));
+                ui.add(egui::Label::new(quiet(known.headline.clone())).wrap()).on_hover_text(known.caveats.join("\n"));
                 dismiss(ui, &mut asked);
             }),
             FindingState::Failed(why) => line(ui, |ui| {
@@ -129,7 +131,16 @@ pub fn show(
     (asked, Some(drawn.response.rect))
 }
 
-/// What the trees tell, and of one state how to learn more.
+/// The sign before a verdict without a place, and its colour.
+fn sign_of(kind: VerdictKind) -> (&'static str, Color32) {
+    match kind {
+        VerdictKind::Leak | VerdictKind::Grows => ("⬆", theme::GROWTH),
+        VerdictKind::Ok => ("✔", theme::OUTGOING),
+        VerdictKind::Fills | VerdictKind::Unknown => ("ℹ", theme::QUIET),
+    }
+}
+
+/// The verdict from the trees; for a single state, the way to learn more.
 fn said(ui: &mut egui::Ui, verdict: &Verdict, open: &OpenDocument) -> egui::Response {
     let more = match (open.timeline.times() < 2, &open.live) {
         (false, _) => "",
@@ -167,7 +178,7 @@ fn dismiss(ui: &mut egui::Ui, asked: &mut Vec<Action>) {
     }
 }
 
-/// What it is about, and which of several places.
+/// The subject, and its number among several places.
 fn heading(ui: &mut egui::Ui, open: &OpenDocument, which: &str) {
     ui.label(RichText::new(title(open)).size(11.0).strong().color(theme::GROWTH));
     if !which.is_empty() {
@@ -251,7 +262,7 @@ fn when(open: &OpenDocument, since: Option<usize>) -> String {
     }
 }
 
-/// All of it; what does not fit into the pane is scrolled. Returns whether less is wanted.
+/// The whole card; it scrolls if it does not fit into the pane. Returns whether less is wanted.
 fn card(
     ui: &mut egui::Ui,
     size: egui::Vec2,
@@ -293,7 +304,7 @@ fn card(
     less
 }
 
-/// What is known beside the place and how much it grows.
+/// Further facts beside the place and its growth.
 fn rest(ui: &mut egui::Ui, leak: &LeakPlace, single: bool, below: Option<String>) {
     if let Some(below) = below {
         long(ui, quiet(format!("in {below}")), &leak.place);
@@ -319,7 +330,7 @@ fn rest(ui: &mut egui::Ui, leak: &LeakPlace, single: bool, below: Option<String>
     }
 }
 
-/// What is left of the card once the place was shown: it stands in the way of nothing, and opens again. Returns whether it is to.
+/// The folded card, once the place was shown: it covers little, and opens again. Returns whether it is to open.
 fn folded(
     ui: &mut egui::Ui,
     room: f32,

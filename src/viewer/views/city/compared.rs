@@ -1,4 +1,4 @@
-//! The card at the top of the city that says what a comparison comes to, in place of what leaks.
+//! The card at the top of the city with the result of a comparison, in place of the leak.
 
 use super::card::{BANNER, BANNER_ROOM, LINE_ROOM, is_small, quiet};
 use crate::compared::title_text;
@@ -13,8 +13,8 @@ pub fn room(pane: Rect) -> f32 {
     if is_small(pane) { LINE_ROOM } else { BANNER_ROOM }
 }
 
-/// Says what a comparison comes to, in place of what leaks. Returns what was asked for, whether table and curves are, and where it
-/// stands.
+/// Shows the result of a comparison, in place of the leak. Returns the wished actions, whether table and curves are wanted, and its
+/// rectangle.
 pub fn show(ctx: &egui::Context, pane: Rect, shown: &ShownComparison) -> (Vec<Action>, bool, Option<Rect>) {
     let (mut asked, mut more) = (Vec::new(), false);
     let room = pane.width() - 2.0 * theme::GAP;

@@ -1,4 +1,4 @@
-//! The owners walked, as a line at the foot of the city: from the group where the walk began up to the root, each to be clicked.
+//! The walked owners as a line at the foot of the city: from the group where the walk began up to the root, each to be clicked.
 
 use crate::viewer::action::Action;
 use crate::viewer::keys;
@@ -17,7 +17,7 @@ const LETTERS: usize = 26;
 /// Letters of the root.
 const END_LETTERS: usize = 80;
 
-/// Draws it into the pane of the city. Returns what was asked for.
+/// Draws it into the pane of the city. Returns the person's wish.
 pub fn show(
     ctx: &egui::Context,
     pane: Rect,

@@ -1,9 +1,7 @@
-//! A district, or what is behind "n more", as a city of its own; and the line that says where one is, with the way back.
+//! A district, or the groups behind "n more", as a city of its own; and the line that shows the current part, with the way back.
 
-use super::laid_out::{City, Shown};
-use super::place_of;
-use super::present::ConeCount;
 use crate::viewer::action::Action;
+use crate::viewer::city::{City, ConeCount, Shown};
 use crate::viewer::document::Document;
 use crate::viewer::keys;
 use crate::viewer::notices::Notices;
@@ -18,7 +16,7 @@ use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_views::city::CityPart;
 
-/// The part that a target is opened as: a district itself, for a building the district around it, and what stands for several
+/// The part that a target is opened as: a district itself, for a building the district around it, and a plot that stands for several
 /// pruned groups.
 fn part_of(city: &City, target: Target) -> Option<CityPart> {
     let district = |node: NodeId| city.plan.district_of(node).map(|_| CityPart { root: node, beyond: 0 });
@@ -83,7 +81,7 @@ pub(super) fn drill_actions(
         *followed = selection.revision();
         if let Some(node) = selection.node()
             && !settings.parts.is_empty()
-            && place_of(city, Target::Node(node)).is_none()
+            && city.place_of(Target::Node(node)).is_none()
             && city.timeline.peak(node, city.made_with.metric) > 0
         {
             settings.parts.clear();
@@ -92,15 +90,15 @@ pub(super) fn drill_actions(
     }
 }
 
-/// What stands in the line of a filter beside its text and the counts, and what the text has at least beside them, points.
+/// Room of a filter's line beside its text and the counts, and the least room of the text, points.
 const BESIDE_TEXT: f32 = 100.0;
 const TEXT_ROOM: f32 = 220.0;
 
-/// What the lines at the top of the city read and write.
+/// Resources that the lines at the top of the city read and write.
 pub(super) struct TopLines<'a> {
     /// The city.
     pub city: &'a City,
-    /// What is looked for.
+    /// The search.
     pub search: &'a GroupSearch,
     /// The filter that all views share.
     pub filter: &'a mut SharedFilter,
@@ -115,7 +113,8 @@ fn line() -> egui::Frame {
     theme::frame().fill(theme::SOLID).inner_margin(Margin::symmetric(9, 5))
 }
 
-/// What is looked for, and how much is found: below each other where `room` is too small. Counts are whole; the text is cut in the middle.
+/// The search text and the number of matches: below each other where `room` is too small. Counts are whole; the text is cut in the
+/// middle.
 fn filter_line(
     ui: &mut egui::Ui,
     room: f32,
@@ -165,8 +164,8 @@ fn filter_line(
     });
 }
 
-/// Draws the lines into the upper right corner of the city: which part it is, and what is lit. Returns how many of the parts shall
-/// be left, where somebody goes back, and where they stand. Where there is no room for them beside `card`, they stand below it.
+/// Draws the lines into the upper right corner of the city: the current part, and the lit groups. Returns the number of parts to keep, if
+/// a person goes back, and the lines' rectangle. Without enough room beside `card` they go below it.
 pub(super) fn show(
     ctx: &egui::Context,
     pane: Rect,

@@ -1,24 +1,21 @@
-//! Keys and mouse move the camera, and views are reached by one key. Where the camera may be is [`super::rig`]'s.
+//! Camera control by keys and mouse, and views reached by one key. The limits of the camera are [`CameraRig`]'s.
 
-use super::laid_out::{City, Shown};
 use super::picking::Pointer;
-use super::place_of;
-use super::rig::{CameraRig, WholeView};
 use crate::viewer::action::Action;
-use crate::viewer::app::Awake;
+use crate::viewer::city::{self, CameraRig, Shown, WholeView};
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::{Dock, Focus};
+use crate::viewer::frame::Awake;
 use crate::viewer::input::is_command;
 use crate::viewer::keys::{self, Flight};
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::Typing;
-use crate::viewer::selection::{Selection, Target};
+use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
-use crate::viewer::views::Views;
+use crate::viewer::view::Views;
 use bevy::input::mouse::{AccumulatedMouseScroll, MouseScrollUnit};
 use bevy::prelude::*;
-use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::camera::{CameraPose, Lens, ViewSide};
+use memory_city_views::city::camera::ViewSide;
 
 /// Follows the size of the window or image.
 pub fn follow_size(mut rig: ResMut<CameraRig>, cameras: Query<&Camera>) {
@@ -35,7 +32,7 @@ pub fn follow_size(mut rig: ResMut<CameraRig>, cameras: Query<&Camera>) {
 
 /// Behind another tab the city would be there and not seen.
 fn in_front(dock: &mut ResMut<Dock>, views: &Views) {
-    if let Some(view) = views.get(super::ID) {
+    if let Some(view) = views.get(city::ID) {
         dock.bypass_change_detection().bring_to_front(view, views);
     }
 }
@@ -73,7 +70,7 @@ pub fn view_actions(
                     notices.tell(format!("Select a building first, then {} flies to it", keys::key(Action::Focus)));
                     continue;
                 };
-                match focus_pose(city, node, clock.time, &rig.pose, &rig.lens()) {
+                match city.focus_pose(node, clock.time, &rig.pose, &rig.lens()) {
                     Some(pose) => {
                         rig.fly_to(pose);
                         in_front(&mut dock, &views);
@@ -84,13 +81,6 @@ pub fn view_actions(
             _ => {}
         }
     }
-}
-
-/// The pose that shows a node from near; `None` where it has no place in the city.
-pub fn focus_pose(city: &mut City, node: NodeId, time: usize, from: &CameraPose, lens: &Lens) -> Option<CameraPose> {
-    let target = place_of(city, Target::Node(node))?;
-    let time = time.min(city.times().saturating_sub(1));
-    Some(city.focus(target, time, from, lens))
 }
 
 /// Held keys, wheel, and flights to views.
@@ -136,8 +126,8 @@ pub fn fly(
 
 #[cfg(test)]
 mod tests {
-    use super::super::multiples::CitySpot;
     use super::*;
+    use crate::viewer::city::CitySpot;
 
     /// S was tapped, or the wheel turned, and then F5 pressed, all within one slow frame: F5 brings the city back.
     #[test]

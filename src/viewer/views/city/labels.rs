@@ -1,9 +1,9 @@
-//! Names in the city: what is selected and connected to it, the districts on their floors, the most relevant buildings. Which and
-//! where is decided by [`memory_city_views::city`]; here they are worded, measured and painted.
+//! Names in the city: of the selection and its connections, of districts on their floors, of the most relevant buildings.
+//! [`memory_city_views::city`] chooses and places them; here they are worded, measured and painted.
 //!
-//! Names never cover each other or what stands over the city. A building without a name is counted at its district.
+//! Names never cover each other or the cards over the city. A building without a name is counted at its district.
 
-use super::laid_out::City;
+use crate::viewer::city::City;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Target;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Galley, Painter, Pos2, Rect, Stroke, StrokeKind};
@@ -14,15 +14,15 @@ use memory_city_views::city::{NameBox, NameWish, PlotKind, ShownNames, Standing,
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
-/// A name and where it wants to stand.
+/// A name and its wanted place.
 pub struct Label {
     /// World position of its foot.
     pub at: Vec3,
-    /// What it names.
+    /// The named thing.
     pub target: Target,
     /// The name.
     pub text: String,
-    /// How it is painted.
+    /// Look.
     pub style: Style,
 }
 
@@ -31,7 +31,7 @@ pub struct Label {
 pub enum Style {
     /// The selected building.
     Selected,
-    /// A GC root, above what it holds.
+    /// A GC root, above the objects that it holds.
     Root,
     /// A building a cone leads to or from, or a marked one.
     Connected,
@@ -52,17 +52,17 @@ pub struct Wanted {
     pub selected: Vec<NodeId>,
     /// Marked.
     pub marked: Vec<NodeId>,
-    /// At the other ends of cones.
+    /// Groups at the other ends of cones.
     pub connected: Vec<NodeId>,
     /// Opaque because they grow.
     pub growing: Vec<NodeId>,
     /// The most relevant buildings.
     pub relevant: Vec<NodeId>,
-    /// Roots that hold something: where they stand, what they hold and how they are called.
+    /// Roots that hold something: place, held group and name.
     pub roots: Vec<(Vec3, NodeId, String)>,
 }
 
-/// What a person can click at a name.
+/// Target of a click on a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// The name of a group.
@@ -76,14 +76,14 @@ pub enum Named {
 pub struct NameSpot {
     /// In the window, points.
     pub rect: Rect,
-    /// What a click on it is about.
+    /// Target of a click on it.
     pub named: Named,
 }
 
 /// How names are drawn, as a person has set it.
 #[derive(Clone, Copy)]
 pub struct NameLook {
-    /// At most so many.
+    /// Greatest number of names.
     pub most: usize,
     /// Their size, 1 for the usual one.
     pub scale: f32,
@@ -152,20 +152,20 @@ pub fn collect(city: &City, standing: &impl Fn(usize) -> Standing, wanted: &Want
 
 /// The picture that names are painted over.
 pub struct Canvas<'a> {
-    /// Paints, where names may stand.
+    /// Paints, where names are allowed.
     pub painter: &'a Painter,
-    /// Where in the window the picture lies.
+    /// Rectangle of the picture in the window.
     pub picture: Rect,
     /// World to clip space.
     pub clip_from_world: Mat4,
-    /// Where the mouse is.
+    /// Position of the mouse.
     pub pointer: Option<Pos2>,
-    /// What names keep clear of.
+    /// Rectangles that names keep clear of.
     pub covered: &'a [Rect],
 }
 
 impl Canvas<'_> {
-    /// Where a point of the world is in the window; `None` behind the eye.
+    /// Position of a world point in the window; `None` behind the eye.
     fn on_screen(&self, at: Vec3) -> Option<Pos2> {
         let clip = self.clip_from_world * at.extend(1.0);
         if clip.w <= 0.05 {
@@ -178,7 +178,7 @@ impl Canvas<'_> {
         ))
     }
 
-    /// A number at a place of the world, over whatever is there. Returns where it stands.
+    /// A number at a place of the world, over everything there. Returns its rectangle.
     pub fn tag(&self, at: Vec3, text: &str, colour: Color32) -> Option<Rect> {
         let foot = self.on_screen(at)?;
         let galley = self.painter.layout_no_wrap(text.to_owned(), FontId::proportional(13.0), colour);
@@ -218,9 +218,9 @@ const BADGE_GAP: f32 = 5.0;
 /// A label that could be shown: measured.
 struct Measured<'a> {
     label: &'a Label,
-    /// What it hangs on, in the window.
+    /// Anchor point, in the window.
     foot: Pos2,
-    /// What of the world must be in sight.
+    /// World point that must be visible.
     seen_at: Vec3,
     galley: Arc<Galley>,
 }
@@ -289,8 +289,8 @@ fn wish(measured: &Measured<'_>, badge: f32) -> NameWish {
 
 /// Paints the names of a city, and says where they are.
 ///
-/// `hidden` says whether something else stands before a named building or district: its name is left out then, unless
-/// it is selected or connected to the selection.
+/// `hidden` says whether another thing hides a named building or district: its name is left out then, unless it is selected or connected
+/// to the selection.
 pub fn paint(
     canvas: &Canvas<'_>,
     city: &City,
@@ -398,7 +398,7 @@ fn plate(
     }
 }
 
-/// What stands over the city: cards, lines, lists. Names keep clear of it.
+/// Rectangles over the city: cards, lines, lists. Names keep clear of them.
 pub(super) fn covered(ctx: &egui::Context, free: Rect) -> Vec<Rect> {
     use egui::emath::GuiRounding as _;
     ctx.memory(|memory| {

@@ -1,8 +1,7 @@
-//! The whole city from above, small, in a corner of its pane, while only a part of it is in view: where one is, and a click leads
-//! elsewhere.
+//! The minimap: the whole city from above, small, in a corner of its pane, while only a part of it is in view. It marks the visible part,
+//! and a click moves the camera.
 
-use super::laid_out::City;
-use super::rig::CameraRig;
+use crate::viewer::city::{CameraRig, City};
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use bevy_egui::egui::{self, Color32, Pos2, Rect, Sense, Shape, Stroke, StrokeKind};
@@ -16,7 +15,7 @@ const LEAST_PANE: f32 = 360.0;
 /// How far the view is drawn where it ends at no ground.
 const FARTHEST: f32 = 4.0 * CITY_SIZE as f32;
 
-/// The width that it takes of a pane, with the space beside it; 0 where it is not there.
+/// Width that it takes of a pane, with the space beside it; 0 if it is hidden.
 pub fn room(pane: Rect, rig: &CameraRig) -> f32 {
     if rig.shows_all() || pane.width().min(pane.height()) < LEAST_PANE { 0.0 } else { SIDE + 3.0 * theme::GAP }
 }

@@ -1,9 +1,9 @@
 //! Buildings on the way from their old places to their new ones, when the ground was divided anew.
 //!
-//! Of very many, those are drawn that are drawn alone where they go; what is a block there grows out of its place.
+//! In large cities only buildings move that are drawn alone at their new place; a block grows out of its place.
 
-use super::laid_out::{City, Shown};
-use crate::viewer::app::Awake;
+use crate::viewer::city::{City, Shown};
+use crate::viewer::frame::Awake;
 use crate::viewer::scene::Versioned;
 use crate::viewer::scene::records::BoxRecord;
 use crate::viewer::settings::Settings;
@@ -28,7 +28,7 @@ const MOVE: f32 = 0.9;
 const OF_A_CORE: usize = 1 << 14;
 
 impl Moving {
-    /// From where each box of the new city comes, as large as it is drawn at the shown time.
+    /// Start of each box of the new city, in the size that it has at the shown time.
     pub fn between(before: &mut City, city: &mut City, time: usize) -> Moving {
         let to = city.boxes.clone();
         let at = |city: &mut City| city.states(time.min(city.times().saturating_sub(1)));

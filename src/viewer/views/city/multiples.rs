@@ -1,11 +1,10 @@
-//! Small multiples: the city at 4, 9 or 16 times beside each other, from one camera. A mouse in one of them does what it does in the
-//! city alone, for all; a click on a title goes to its time. What refers to the selection is drawn at the time that is shown, if that is
-//! one of them: those of the others are not known, and each would take as long as it takes to find them.
+//! Small multiples: the city at 4, 9 or 16 times beside each other, from one camera. The mouse in one of them acts on all, as in the city
+//! alone; a click on a title goes to its time. References of the selection are drawn only at the shown time, if that is among them:
+//! finding those of another time takes as long again.
 //!
-//! It says where which time stands ([`Multiples`]); the scene is drawn by [`present`](super::present), once for each.
+//! It arranges the times ([`Multiples`]); the scene is drawn by [`present`](super::present), once for each.
 
-use super::laid_out::City;
-use super::rig::CameraRig;
+use crate::viewer::city::{CameraRig, City, Multiples, TimeCell};
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::{numbers, theme};
 use crate::viewer::settings::Settings;
@@ -14,42 +13,7 @@ use bevy_egui::egui::{self, Align2, Color32, CornerRadius, FontId, Rect, Sense, 
 use memory_city_analysis::timeline::NodeId;
 use memory_city_views::page::thinned;
 
-/// The times beside each other. Empty while one is shown alone.
-#[derive(Resource, Default)]
-pub struct Multiples(pub Vec<TimeCell>);
-
-/// One of several times beside each other.
-#[derive(Clone, Copy, Debug)]
-pub struct TimeCell {
-    /// The point in time.
-    pub time: usize,
-    /// Where it is drawn in the window, points.
-    pub rect: Rect,
-    /// Its title in it.
-    title: Rect,
-}
-
-/// A place in the city's picture.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct CitySpot {
-    /// Logical pixels of the window, in what the rig looks through: of several times beside each other, the first.
-    pub at: Vec2,
-    /// Which of several times it is in.
-    pub time: Option<usize>,
-}
-
-impl Multiples {
-    /// What is at a point of the window in the city's pane; `None` between the times and on their titles.
-    pub(super) fn spot(&self, at: Vec2) -> Option<CitySpot> {
-        let Some(first) = self.0.first() else { return Some(CitySpot { at, time: None }) };
-        let point = egui::pos2(at.x, at.y);
-        let cell = self.0.iter().find(|cell| cell.rect.contains(point) && !cell.title.contains(point))?;
-        let moved = point - (cell.rect.min - first.rect.min);
-        Some(CitySpot { at: Vec2::new(moved.x, moved.y), time: Some(cell.time) })
-    }
-}
-
-/// Which times are shown: at equal distances, the first and the last among them.
+/// The shown times: at equal distances, the first and the last among them.
 pub(super) fn chosen(times: usize, settings: &Settings) -> Vec<usize> {
     let (from, to) = settings.window.unwrap_or((0, times.saturating_sub(1)));
     let to = to.min(times.saturating_sub(1));
@@ -69,8 +33,8 @@ pub(super) fn divide(all: Rect, count: usize) -> Vec<Rect> {
     (0..count).map(|i| Rect::from_min_size(all.min + at(i), size)).collect()
 }
 
-/// Lays the times out in the free part of the pane, and paints what belongs to each: its number, its label, the size of the
-/// heap. Returns whether there are any; the rig then looks through the first.
+/// Lays the times out in the free part of the pane, and paints the number, the label and the heap size of each. Returns whether there are
+/// any; the rig then looks through the first.
 pub(super) fn lay_out(
     multiples: &mut Multiples,
     rig: &mut CameraRig,
@@ -117,7 +81,7 @@ pub(super) fn lay_out(
     true
 }
 
-/// Says why none of the times has references: they are those of another one.
+/// Explains why none of the times has references: they belong to another time.
 pub(super) fn tell_of_references(painter: &egui::Painter, free: Rect, of: usize, times: usize) {
     let words = format!("References are drawn at the time that is shown, {}/{times}: it is none of these", of + 1);
     let galley = painter.layout_no_wrap(words, FontId::proportional(12.0), theme::QUIET);
@@ -163,19 +127,5 @@ mod tests {
                 assert!(cells[i + 1..].iter().all(|b| a.shrink(0.01).intersect(b.shrink(0.01)).is_negative()));
             }
         }
-    }
-    #[test]
-    fn a_place_in_one_of_the_times_is_one_in_the_first() {
-        let cell = |time: usize, left: f32| {
-            let rect = Rect::from_min_size(Pos2::new(left, 50.0), egui::vec2(100.0, 80.0));
-            TimeCell { time, rect, title: rect.with_max_x(left + 40.0).with_max_y(70.0) }
-        };
-        let beside = Multiples(vec![cell(3, 10.0), cell(8, 110.0)]);
-        let at = |x, y| beside.spot(Vec2::new(x, y)).map(|spot| (spot.at.x, spot.at.y, spot.time));
-        assert_eq!(at(30.0, 100.0), Some((30.0, 100.0, Some(3))));
-        assert_eq!(at(130.0, 100.0), Some((30.0, 100.0, Some(8))));
-        assert_eq!((at(115.0, 60.0), at(5.0, 60.0)), (None, None), "a title, and beside them");
-        let alone = Multiples::default().spot(Vec2::new(7.0, 9.0));
-        assert_eq!(alone, Some(CitySpot { at: Vec2::new(7.0, 9.0), time: None }));
     }
 }

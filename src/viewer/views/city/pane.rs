@@ -1,31 +1,25 @@
-//! The pane the city is drawn in: where it is in the window, and what stands over the picture: names, a tooltip, and in
-//! pictures without panels a caption and the legend.
+//! The overlays on the picture in the pane of the city: names and a tooltip, and in pictures without panels a caption and the legend.
 
-use super::axis;
 use super::caption::caption;
-use super::labels;
-use super::laid_out::{City, Shown};
-use super::multiples::{self, Multiples};
+use super::follow::LayingOut;
+use super::names::CityNames;
 use super::picking::Pointer;
-use super::present::{ConeCount, ShownCones};
-use super::rig::CameraRig;
-use super::routes::{self, ShownRoutes};
-use super::{LayingOut, card, compared, crumbs, drill, minimap};
+use super::{axis, card, compared, crumbs, drill, labels, minimap, multiples, routes};
 use crate::viewer::action::Action;
+use crate::viewer::city::{CameraRig, City, CityPane, ConeCount, Multiples, Shown, ShownCones, ShownRoutes};
 use crate::viewer::clock::Clock;
 use crate::viewer::comparison::OpenComparison;
 use crate::viewer::document::Document;
 use crate::viewer::finding::{Finding, FindingState};
 use crate::viewer::keys;
 use crate::viewer::owners::OwnersOf;
-use crate::viewer::panels::{spinner, theme, tooltip};
+use crate::viewer::panels::{legend, spinner, theme, tooltip};
 use crate::viewer::references::References;
+use crate::viewer::root_paths::RootPaths;
 use crate::viewer::screenshot::WindowPictures;
 use crate::viewer::search::GroupSearch;
 use crate::viewer::selection::{Marks, Selection, SharedFilter, Target};
 use crate::viewer::settings::Settings;
-use crate::viewer::views::legend;
-use crate::viewer::ways::Ways;
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::egui;
@@ -35,36 +29,7 @@ use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use memory_city_views::city::camera::CameraPose;
 use memory_city_views::city::{HitTarget, ShownNames};
 
-/// Where the city is drawn.
-#[derive(Resource, Default)]
-pub struct CityPane {
-    /// In the window, points; `None` while it is not drawn at all (behind another tab).
-    pub rect: Option<egui::Rect>,
-    /// One colour behind the city, linear light, in place of sky and ground, and nothing beside it.
-    pub(super) backdrop: Option<[f32; 3]>,
-    /// The names on screen.
-    pub(super) names: Vec<labels::NameSpot>,
-    /// The layout that they stand in: in another one they name nothing.
-    pub(super) names_in: u64,
-    /// Where the lines at the upper edge stand: part, filter, references that are not drawn.
-    lines: Option<egui::Rect>,
-    /// The values at both ends of the reference under the mouse.
-    ends: [Option<egui::Rect>; 2],
-    /// Those that the log has told of.
-    told: Vec<labels::NameSpot>,
-    shown: ShownNames,
-    /// Where the camera was when names were placed without regard to those before, and in the last frame.
-    placed_from: Option<CameraPose>,
-    last_pose: Option<CameraPose>,
-    jumps: u64,
-    written: Option<(WrittenFor, Vec<labels::Label>)>,
-    /// Counts how often names were written.
-    writings: u64,
-    /// What names were last placed for without regard to those before: which names, and what covered the city.
-    placed_for: Option<(u64, Vec<egui::Rect>)>,
-}
-
-/// Whether a pose is so far from another one that other names may matter.
+/// Whether a pose is so far from another that other names may matter.
 fn is_elsewhere(from: &CameraPose, to: &CameraPose) -> bool {
     let turned = (from.yaw - to.yaw).abs().max((from.pitch - to.pitch).abs());
     turned > 0.03 || from.eye.distance(to.eye) > 0.03 * to.eye.y.max(4.0)
@@ -92,21 +57,10 @@ fn ends(canvas: &labels::Canvas<'_>, shown: &ShownCones) -> [Option<egui::Rect>;
     tags
 }
 
-/// What the names were collected for: the layout, the time, and which are wanted.
-type WrittenFor = (u64, usize, labels::Wanted);
-
-impl CityPane {
-    /// What is named at a point of the window, in a layout: one that has just come has no names yet.
-    pub(super) fn named_at(&self, at: egui::Pos2, layout: u64) -> Option<labels::Named> {
-        let names = if self.names_in == layout { &self.names[..] } else { &[] };
-        names.iter().rev().find(|spot| spot.rect.contains(at)).map(|spot| spot.named)
-    }
-}
-
 /// Room below the city for the name of its floor, points.
 const FOOT: f32 = 14.0;
 
-/// Names beside which nothing else is said at most this often.
+/// Most selected or marked groups, or stops of the ways, that are named.
 const MOST_NAMED: usize = 40;
 
 #[derive(SystemParam)]
@@ -115,7 +69,7 @@ pub struct Names<'w> {
     clock: ResMut<'w, Clock>,
     settings: ResMut<'w, Settings>,
     selection: ResMut<'w, Selection>,
-    ways: Res<'w, Ways>,
+    ways: Res<'w, RootPaths>,
     routes: Res<'w, ShownRoutes>,
     marks: Res<'w, Marks>,
     filter: ResMut<'w, SharedFilter>,
@@ -125,11 +79,12 @@ pub struct Names<'w> {
     count: Res<'w, ConeCount>,
     rig: ResMut<'w, CameraRig>,
     pane: ResMut<'w, CityPane>,
+    texts: ResMut<'w, CityNames>,
     multiples: ResMut<'w, Multiples>,
     pictures: Res<'w, WindowPictures>,
 }
 
-/// What the trees tell of growth: looked through once for each document and metric, and once for each leak.
+/// Growth found in the trees: searched once for each document and metric, and once for each leak.
 pub struct KnownGrowth {
     of: (u64, Metric),
     verdict: Verdict,
@@ -138,7 +93,7 @@ pub struct KnownGrowth {
 }
 
 impl KnownGrowth {
-    /// The verdict, and since when what leaks grows.
+    /// The verdict, and the time from which the leak grows.
     fn told(&mut self, finding: &Finding, timeline: &Timeline) -> (&Verdict, Option<usize>) {
         let Some(FindingState::Leaks(leak)) = finding.shown() else { return (&self.verdict, None) };
         if self.leak.as_ref().is_none_or(|(place, _)| *place != leak.owner) {
@@ -148,7 +103,7 @@ impl KnownGrowth {
     }
 }
 
-/// Draws what stands over the picture into the city's pane of the dock.
+/// Draws the overlays on the picture into the city's pane of the dock.
 pub fn draw(
     InMut(ui): InMut<egui::Ui>,
     mut names: Names,
@@ -168,7 +123,7 @@ pub fn draw(
     let free = rect.with_max_y(rect.bottom() - FOOT.min(0.1 * rect.height()));
     let free = free.with_min_y(top.min(free.bottom()));
     // What each of several times is called stands at its upper edge: below the lines that stand there.
-    let lines = names.pane.lines.map_or(f32::NEG_INFINITY, |lines| lines.bottom() + theme::GAP / 2.0);
+    let lines = names.texts.lines.map_or(f32::NEG_INFINITY, |lines| lines.bottom() + theme::GAP / 2.0);
     let below = free.top().max(lines).min(free.bottom());
     if names.beside_each_other(&painter, rect.with_min_y(below)) {
         // Behind the card there is no picture.
@@ -228,27 +183,13 @@ pub fn draw(
     names.tooltip(ui.ctx(), &document, &pointer);
 }
 
-/// Whether the city can be seen.
-#[derive(SystemParam)]
-pub struct CitySight<'w> {
-    pane: Res<'w, CityPane>,
-    rig: Res<'w, CameraRig>,
-}
-
-impl CitySight<'_> {
-    /// Whether it is drawn, and some of it lies before the camera.
-    pub fn any(&self) -> bool {
-        self.pane.rect.is_some_and(|rect| rect.is_positive()) && self.rig.sees_city()
-    }
-}
-
 /// A picture that is wider than this, points, has room for caption and legend beside the city.
 const ROOMY: f32 = 1000.0;
 /// Height of the caption of a smaller one.
 const BRIEF_CAPTION: f32 = 40.0;
 
 /// Draws the city alone into the whole window or image, with caption and legend: panels are hidden, or a picture is made.
-pub fn alone(world: &mut World, ctx: &egui::Context) {
+pub(super) fn alone(world: &mut World, ctx: &egui::Context) {
     if let Err(error) = world.run_system_cached_with(draw_alone, ctx.clone()) {
         tracing::error!("the city cannot be drawn: {error}");
     }
@@ -317,35 +258,17 @@ fn lost_hint(painter: &egui::Painter, rect: egui::Rect, names: &Names<'_>) {
     painter.galley(plate.center() - galley.size() / 2.0, galley, theme::TEXT);
 }
 
-/// The city is not drawn, unless it is asked for again in this frame.
-pub fn hide(world: &mut World) {
-    world.resource_mut::<CityPane>().rect = None;
-    world.resource_mut::<Multiples>().0.clear();
-}
-
-/// Says what is behind the city: one colour, or sky and ground.
-pub fn set_backdrop(world: &mut World, colour: Option<[f32; 3]>) {
-    world.resource_mut::<CityPane>().backdrop = colour;
-}
-
-/// Gives the picture the whole window or image, with nothing over it.
-pub fn fill(world: &mut World, ctx: &egui::Context) {
-    let all = ctx.content_rect();
-    world.resource_mut::<CityPane>().rect = Some(all);
-    world.resource_mut::<CameraRig>().set_pane(all, all);
-}
-
 impl Names<'_> {
-    /// The lines at the top: which part of the heap this is, and what is looked for. `card` stands at the top already.
+    /// The lines at the top: the shown part of the heap, and the search. `card` is there already.
     fn top_lines(&mut self, ctx: &egui::Context, pane: egui::Rect, card: Option<egui::Rect>) {
-        self.pane.lines = None;
+        self.texts.lines = None;
         let Some(city) = &self.shown.0 else { return };
         let time = self.clock.time;
         let mut filter = self.filter.clone();
         let count = *self.count;
         let lines = drill::TopLines { city, search: &self.search, filter: &mut filter, time, count };
         let (back, place) = drill::show(ctx, pane, card, &self.settings, lines);
-        self.pane.lines = place;
+        self.texts.lines = place;
         if *self.filter != filter {
             *self.filter = filter;
         }
@@ -355,15 +278,15 @@ impl Names<'_> {
         }
     }
 
-    /// Paints the names of the city that lies in `all` into what the painter may paint on.
+    /// Paints the names of the city that lies in `all` where the painter may paint.
     fn paint(&mut self, painter: &egui::Painter, all: egui::Rect) {
-        self.pane.names.clear();
+        self.texts.names.clear();
         let clip_from_world = self.rig.clip_from_world();
         let pointer = painter.ctx().pointer_latest_pos();
         if !self.settings.labels {
             // What somebody points at is told all the same.
             let canvas = labels::Canvas { painter, picture: all, clip_from_world, pointer, covered: &[] };
-            self.pane.ends = ends(&canvas, &self.cones);
+            self.texts.ends = ends(&canvas, &self.cones);
             return;
         }
         let ticks = self.shown.0.as_ref().map(|city| axis::paint(painter, city, self.rig.clip_from_world(), all));
@@ -397,14 +320,14 @@ impl Names<'_> {
             relevant: found_first.chain(relevant.into_iter().filter_map(node_of)).filter(shows).collect(),
             roots,
         };
-        let pane = &mut *self.pane;
+        let texts = &mut *self.texts;
         let written_for = (city.layout, time, wanted);
-        if pane.written.as_ref().is_none_or(|(of, _)| *of != written_for) {
+        if texts.written.as_ref().is_none_or(|(of, _)| *of != written_for) {
             let labels = labels::collect(city, &standing, &written_for.2);
-            pane.written = Some((written_for, labels));
-            pane.writings += 1;
+            texts.written = Some((written_for, labels));
+            texts.writings += 1;
         }
-        let labels = pane.written.as_ref().map_or(&[][..], |(_, labels)| labels);
+        let labels = texts.written.as_ref().map_or(&[][..], |(_, labels)| labels);
         let eye = self.rig.eye();
         let hidden = |label: &labels::Label, at: Vec3| {
             let before = city.appearance.pick(&city.plan, standing, eye, at - eye);
@@ -422,23 +345,23 @@ impl Names<'_> {
         // While something moves names stay what they are as far as they can. At rest they are placed anew where the camera, the
         // time or what is over the city are other ones: what is shown then does not depend on the way there.
         let pose = self.rig.pose;
-        let jumped = pane.jumps != self.rig.jumps();
-        let still = pane.last_pose == Some(pose);
-        let placed_for = (pane.writings, covered.clone());
-        let other = !self.clock.playing && pane.placed_for.as_ref() != Some(&placed_for);
-        let rests = still && (other || pane.placed_from.is_some_and(|from| is_elsewhere(&from, &pose)));
+        let jumped = texts.jumps != self.rig.jumps();
+        let still = texts.last_pose == Some(pose);
+        let placed_for = (texts.writings, covered.clone());
+        let other = !self.clock.playing && texts.placed_for.as_ref() != Some(&placed_for);
+        let rests = still && (other || texts.placed_from.is_some_and(|from| is_elsewhere(&from, &pose)));
         if jumped || rests {
-            pane.shown = ShownNames::default();
-            pane.placed_from = Some(pose);
-            pane.placed_for = Some(placed_for);
+            texts.shown = ShownNames::default();
+            texts.placed_from = Some(pose);
+            texts.placed_for = Some(placed_for);
         }
-        pane.jumps = self.rig.jumps();
-        pane.placed_from.get_or_insert(pose);
-        pane.last_pose = Some(pose);
-        pane.ends = ends(&canvas, &self.cones);
-        pane.names = labels::paint(&canvas, city, labels, look, &mut pane.shown, hidden);
-        pane.names_in = city.layout;
-        if still && tracing::enabled!(tracing::Level::DEBUG) && pane.told != pane.names {
+        texts.jumps = self.rig.jumps();
+        texts.placed_from.get_or_insert(pose);
+        texts.last_pose = Some(pose);
+        texts.ends = ends(&canvas, &self.cones);
+        texts.names = labels::paint(&canvas, city, labels, look, &mut texts.shown, hidden);
+        texts.names_in = city.layout;
+        if still && tracing::enabled!(tracing::Level::DEBUG) && texts.told != texts.names {
             let place = |spot: &labels::NameSpot| {
                 let (key, at) = match spot.named {
                     labels::Named::Group(Target::Node(node)) => (city.timeline.key(node), spot.rect.center()),
@@ -446,7 +369,7 @@ impl Names<'_> {
                 };
                 Some(format!("{} {:.0},{:.0}", key.replace([';', ']'], "_"), at.x, at.y))
             };
-            tracing::debug!("names at [{}]", pane.names.iter().filter_map(place).collect::<Vec<_>>().join("; "));
+            tracing::debug!("names at [{}]", texts.names.iter().filter_map(place).collect::<Vec<_>>().join("; "));
             let many = |spot: &labels::NameSpot| {
                 let (what, node) = match spot.named {
                     labels::Named::Group(Target::More(node)) => ("more", node),
@@ -456,12 +379,12 @@ impl Names<'_> {
                 let (key, at) = (city.timeline.key(node).replace([';', ']'], "_"), spot.rect.center());
                 Some(format!("{what}:{key} {:.0},{:.0}", at.x, at.y))
             };
-            tracing::debug!("many at [{}]", pane.names.iter().filter_map(many).collect::<Vec<_>>().join("; "));
-            pane.told.clone_from(&pane.names);
+            tracing::debug!("many at [{}]", texts.names.iter().filter_map(many).collect::<Vec<_>>().join("; "));
+            texts.told.clone_from(&texts.names);
         }
     }
 
-    /// What the ways pass, or the cones of the selection lead to.
+    /// Groups on the ways, or at the ends of the selection's cones.
     fn connected(&self) -> Vec<NodeId> {
         if let Some(routes) = &self.routes.0 {
             return routes.stops.iter().copied().take(MOST_NAMED).collect();
@@ -480,7 +403,7 @@ impl Names<'_> {
             return false;
         };
         // There are none, and none is in the way.
-        self.pane.names.clear();
+        self.texts.names.clear();
         let any = multiples::lay_out(&mut self.multiples, &mut self.rig, city, &self.settings, painter, free);
         let references = if self.routes.0.is_some() { Some(self.clock.time) } else { self.cones.time };
         if let Some(of) = references.filter(|_| any && (self.count.drawn > 0 || self.routes.0.is_some())) {
@@ -489,7 +412,7 @@ impl Names<'_> {
                     let (picture, clip_from_world) = (cell.rect, self.rig.clip_from_world());
                     let painter = &painter.with_clip_rect(picture);
                     let canvas = labels::Canvas { painter, picture, clip_from_world, pointer: None, covered: &[] };
-                    self.pane.ends = ends(&canvas, &self.cones);
+                    self.texts.ends = ends(&canvas, &self.cones);
                 }
                 None => multiples::tell_of_references(painter, free, of, city.times()),
             }
@@ -500,12 +423,12 @@ impl Names<'_> {
     fn tooltip(&self, ctx: &egui::Context, document: &Document, pointer: &Pointer) {
         let over = pointer.over.filter(|_| !self.rig.dragging());
         let layout = self.shown.0.as_ref().map_or(0, |city| city.layout);
-        let named = over.and_then(|at| self.pane.named_at(egui::pos2(at.x, at.y), layout));
+        let named = over.and_then(|at| self.texts.named_at(egui::pos2(at.x, at.y), layout));
         if let (Some(city), Some(at), Some(cone)) =
             (&self.shown.0, over, self.cones.hovered.and_then(|at| self.cones.cones.get(at)))
         {
             let selected = self.selection.node();
-            let ends: Vec<egui::Rect> = self.pane.ends.into_iter().flatten().collect();
+            let ends: Vec<egui::Rect> = self.texts.ends.into_iter().flatten().collect();
             tooltip::reference(ctx, city, cone, selected, egui::pos2(at.x, at.y), &ends);
             return;
         }
@@ -519,22 +442,5 @@ impl Names<'_> {
             let time = pointer.spot.and_then(|spot| spot.time).unwrap_or(self.clock.time);
             tooltip::show(ctx, city, time, target, egui::pos2(at.x, at.y));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::viewer::selection::Target;
-    use memory_city_analysis::timeline::NodeId;
-
-    /// In the frame in which another city comes the names on screen are those of the one before: groups that it may not have.
-    #[test]
-    fn names_of_another_city_name_nothing() {
-        let rect = egui::Rect::from_min_size(egui::pos2(10.0, 10.0), egui::vec2(50.0, 12.0));
-        let named = labels::Named::Group(Target::Node(NodeId(21_761)));
-        let pane = CityPane { names: vec![labels::NameSpot { rect, named }], names_in: 7, ..CityPane::default() };
-        assert_eq!(pane.named_at(rect.center(), 7), Some(named));
-        assert_eq!(pane.named_at(rect.center(), 8), None);
     }
 }

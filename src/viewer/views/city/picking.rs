@@ -1,14 +1,11 @@
-//! What the mouse points at in the city, drags, and what a click selects. The ray is cast by [`memory_city_views::city`]; a drag is no click.
+//! Picking with the mouse in the city: pointing, dragging, and selecting by a click. [`memory_city_views::city`] casts the ray; a drag is
+//! no click.
 
 use super::drill;
-use super::fly::focus_pose;
 use super::labels::Named;
-use super::laid_out::{City, Shown};
-use super::multiples::{CitySpot, Multiples};
-use super::pane::CityPane;
+use super::names::CityNames;
 use super::pinch::{Pinch, PinchStep};
-use super::present::ShownCones;
-use super::rig::{CameraRig, Grip};
+use crate::viewer::city::{CameraRig, City, CityPane, CitySpot, Grip, Multiples, Shown, ShownCones};
 use crate::viewer::clock::Clock;
 use crate::viewer::notices::Notices;
 use crate::viewer::selection::{Selection, Target};
@@ -25,18 +22,18 @@ use memory_city_views::city::{Hit, HitTarget, camera, nearest_way};
 pub struct Pointer {
     /// Logical pixels of the window, while over the city's pane and nothing that lies over it.
     pub over: Option<Vec2>,
-    /// The same as the rig sees it, and which time it is in of several beside each other.
+    /// The same in the rig's picture, with the index of its time if several are beside each other.
     pub(super) spot: Option<CitySpot>,
-    /// Where the mouse is by the events that were read.
+    /// Position of the mouse by the events read so far.
     at: Option<Vec2>,
     drag: Option<CityDrag>,
-    /// The finger that drags, and another one.
+    /// The finger that drags, and a second one.
     pinch: Option<Pinch>,
-    /// Where the left button was pressed and let go in this frame without a drag.
+    /// Spot where the left button was pressed and released in this frame without a drag.
     clicked: Option<CitySpot>,
 }
 
-/// What holds the city.
+/// The button or finger that holds the city.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holder {
     Button(MouseButton),
@@ -50,13 +47,13 @@ struct CityDrag {
     grip: Grip,
     pressed_at: Vec2,
     pressed: CitySpot,
-    /// What was taken hold of.
+    /// The held point.
     held: Vec3,
     /// Whether it went further than a click does.
     moved: bool,
 }
 
-/// A reference is under the mouse within so many points.
+/// Distance from the mouse, points, within which a reference counts as under it.
 const CONE_REACH: f32 = 3.0;
 /// A press that moves further than this is a drag.
 const CLICK_SLOP: f32 = 4.0;
@@ -70,7 +67,7 @@ fn is_over(at: Vec2, contexts: &mut EguiContexts, pane: &CityPane) -> bool {
     !covered && !ctx.egui_is_using_pointer()
 }
 
-/// What stands under a point of the window, and where the ray meets it; `None` beside the city.
+/// The thing under a point of the window, and where the ray meets it; `None` beside the city.
 fn hit(city: &mut City, rig: &CameraRig, time: usize, at: Vec2) -> Option<Hit> {
     let (origin, direction) = rig.ray(at);
     let states = city.states(time.min(city.times().saturating_sub(1)));
@@ -78,7 +75,7 @@ fn hit(city: &mut City, rig: &CameraRig, time: usize, at: Vec2) -> Option<Hit> {
     city.appearance.pick(&city.plan, standing, origin, direction)
 }
 
-/// What is taken hold of at a point, as it is before the camera: what stands there, or the ground.
+/// The held point, before the camera: on the thing there, or on the ground.
 fn held_at(city: Option<&mut City>, rig: &CameraRig, clock: &Clock, spot: CitySpot) -> Vec3 {
     let time = spot.time.unwrap_or(clock.time);
     let met = city.and_then(|city| hit(city, rig, time, spot.at)).map(|hit| rig.flattened() * hit.point);
@@ -86,7 +83,7 @@ fn held_at(city: Option<&mut City>, rig: &CameraRig, clock: &Clock, spot: CitySp
     met.unwrap_or_else(|| camera::pivot_on_ground(eye, towards))
 }
 
-/// What a hand does, by mouse or finger.
+/// Step of a hand: mouse or finger.
 enum HandStep {
     /// It goes somewhere; a finger says which one it is.
     To(Vec2, Option<Holder>),
@@ -226,13 +223,13 @@ pub fn find_pointer(
     pointer.over = cursor.filter(|_| pointer.spot.is_some());
 }
 
-/// What is under a point of the window.
+/// Things under a point of the window.
 #[derive(Default)]
 struct Under {
-    /// A name, which stands for what it names.
+    /// A name, which stands for the named thing.
     named: Option<Named>,
     target: Option<Target>,
-    /// One of the references on screen.
+    /// Index of a reference on screen.
     reference: Option<usize>,
 }
 
@@ -240,13 +237,13 @@ fn under(
     spot: CitySpot,
     city: &mut City,
     rig: &CameraRig,
-    pane: &CityPane,
+    names: &CityNames,
     cones: &ShownCones,
     selection: &Selection,
     clock: &Clock,
 ) -> Option<Under> {
     let (at, time) = (spot.at, spot.time.unwrap_or(clock.time));
-    if let Some(named) = pane.named_at(egui::pos2(at.x, at.y), city.layout) {
+    if let Some(named) = names.named_at(egui::pos2(at.x, at.y), city.layout) {
         let target = match named {
             Named::Group(target) => Some(target),
             Named::Rest(..) => None,
@@ -283,7 +280,7 @@ fn under(
     Some(Under { named: None, target, reference })
 }
 
-/// Updates what is hovered and selects on a click.
+/// Updates the hovered thing, and selects on a click.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn pick(
     keys: Res<ButtonInput<KeyCode>>,
@@ -291,13 +288,13 @@ pub fn pick(
     mut selection: ResMut<Selection>,
     mut shown: ResMut<Shown>,
     clock: Res<Clock>,
-    (mut rig, pane): (ResMut<CameraRig>, Res<CityPane>),
+    (mut rig, names): (ResMut<CameraRig>, Res<CityNames>),
     (mut settings, mut notices): (ResMut<Settings>, ResMut<Notices>),
     mut cones: ResMut<ShownCones>,
 ) {
     let over = pointer.spot.filter(|_| !rig.dragging());
     let city = &mut shown.bypass_change_detection().0;
-    let mut find = |spot: CitySpot| under(spot, city.as_mut()?, &rig, &pane, &cones, &selection, &clock);
+    let mut find = |spot: CitySpot| under(spot, city.as_mut()?, &rig, &names, &cones, &selection, &clock);
     let hovered = over.and_then(&mut find).unwrap_or_default();
     // What was under the mouse when it was pressed: it may be elsewhere by now.
     let clicked = pointer.clicked.map(|spot| find(spot).unwrap_or_default());
@@ -313,7 +310,7 @@ pub fn pick(
     }
     if let (Some(clicked), Some(city)) = (clicked, &mut shown.bypass_change_detection().0) {
         if let Some(Named::Rest(district, _)) = clicked.named {
-            if let Some(pose) = focus_pose(city, district, clock.time, &rig.pose, &rig.lens()) {
+            if let Some(pose) = city.focus_pose(district, clock.time, &rig.pose, &rig.lens()) {
                 tracing::debug!("flies to: {}", city.timeline.key(district));
                 rig.fly_to(pose);
             }

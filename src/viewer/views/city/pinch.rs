@@ -1,4 +1,5 @@
-//! Two fingers on the city: apart is nearer, together is farther, and both in one direction move it. May not: know what is under them.
+//! Two-finger gestures on the city: apart is nearer, together is farther, and both in one direction move it. May not: know the things
+//! under them.
 
 use bevy::math::Vec2;
 
@@ -11,12 +12,12 @@ const CLOSEST: f32 = 8.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pinch([(u64, Vec2); 2]);
 
-/// What a movement of one of them asks for.
+/// Effect of a movement of one finger.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PinchStep {
-    /// What is between them stays there: logical pixels of the window.
+    /// Fixed point between the fingers: logical pixels of the window.
     pub middle: Vec2,
-    /// By how much it has moved.
+    /// Distance moved.
     pub by: Vec2,
     /// Nearer, in notches of the wheel.
     pub notches: f32,

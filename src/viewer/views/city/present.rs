@@ -1,29 +1,27 @@
-//! From the state of the viewer to [`SceneInput`]: instances, cones, camera record. Derives, decides nothing.
+//! Translation of the viewer's state to [`SceneInput`]: instances, cones, camera record. Derives, decides nothing.
 
 use super::banded::{self, PIECES};
-use super::laid_out::Shown;
-use super::multiples::{Multiples, TimeCell};
-use super::pane::CityPane;
-use super::rig::CameraRig;
-use super::routes::{self, BoxMarks, RouteKey, ShownRoutes};
-use super::sharpness::Sharpness;
+use super::routes::{self, BoxMarks, RouteKey};
 use super::sight::DrawnSight;
 use super::step::TimeStep;
+use crate::viewer::city::{
+    CameraRig, CityPane, ConeCount, Multiples, Sharpness, Shown, ShownCones, ShownRoutes, TimeCell,
+};
 use crate::viewer::clock::Clock;
 use crate::viewer::references::References;
+use crate::viewer::root_paths::RootPaths;
 use crate::viewer::scene::records::{NO_INSTANCE, ViewRecord};
 use crate::viewer::scene::renderer::DrawPlan;
 use crate::viewer::scene::{SceneCell, SceneInput, Versioned};
 use crate::viewer::search::GroupSearch;
 use crate::viewer::selection::{Marks, Selection, Target};
 use crate::viewer::settings::Settings;
-use crate::viewer::ways::Ways;
 use bevy::prelude::*;
 use memory_city_analysis::timeline::NodeId;
-use memory_city_views::city::{self, Cone, ConeWay, ReferenceShape, Roofs, WantedCones};
+use memory_city_views::city::{self, ReferenceShape, Roofs, WantedCones};
 use std::sync::Arc;
 
-/// What the cones on screen were made for.
+/// Input of the cones on screen.
 #[derive(PartialEq, Clone)]
 pub struct ConeKey {
     map: (usize, NodeId),
@@ -36,44 +34,16 @@ pub struct ConeKey {
 }
 
 impl ConeKey {
-    /// Whether they run the same ways: all but what the mouse lights up.
+    /// Whether both have the same ways, apart from the one under the mouse.
     fn has_ways_of(&self, other: &ConeKey) -> bool {
         (self.map, self.boxes, self.shown, self.run) == (other.map, other.boxes, other.shown, other.run)
     }
 }
 
-/// How many cones there are, and how many more there would be.
-#[derive(Resource, Default, Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConeCount {
-    /// Drawn.
-    pub drawn: usize,
-    /// Left out because they are the thinnest.
-    pub left_out: usize,
-    /// Single references of all, and of those that are left out.
-    pub references: (u64, u64),
-    /// Groups that take part and have no building in this city, and single references from and to them.
-    pub elsewhere: (usize, u64),
-}
-
-/// The references on screen: what they are, and where they run.
-#[derive(Resource, Default)]
-pub struct ShownCones {
-    /// Those that are drawn.
-    pub cones: Vec<Cone>,
-    /// The way of each.
-    pub ways: Vec<ConeWay>,
-    /// The one under the mouse.
-    pub hovered: Option<usize>,
-    /// Of which point in time they are.
-    pub time: Option<usize>,
-    /// The layout in which they run.
-    pub layout: u64,
-}
-
-/// What cones, boxes and routes were made of that were drawn last.
+/// Input of the cones, boxes and routes drawn last.
 type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, [u64; 5]>, Local<'s, Option<RouteKey>>, Local<'s, DrawnSight>);
 
-/// Which time is seen, where, and how finely.
+/// The visible time, its place in the window, and the sharpness.
 type Seen<'w> = (Res<'w, Clock>, Res<'w, TimeStep>, Res<'w, CityPane>, Res<'w, Multiples>, Res<'w, Sharpness>);
 
 /// Fills the scene input.
@@ -83,7 +53,7 @@ pub fn present(
     (clock, step, pane, multiples, sharpness): Seen<'_>,
     settings: Res<Settings>,
     (selection, marks, search): (Res<Selection>, Res<Marks>, Res<GroupSearch>),
-    (references, ways): (Res<References>, Res<Ways>),
+    (references, ways): (Res<References>, Res<RootPaths>),
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,
     (mut cone_count, mut shown_cones, mut shown_routes): (ResMut<ConeCount>, ResMut<ShownCones>, ResMut<ShownRoutes>),
@@ -150,7 +120,7 @@ pub fn present(
             let has_marks = scene.boxes.version != city.boxes.version || scene.painted.version != 0;
             let shadows = settings.shadows && pane.backdrop.is_none();
             plan = sight.plan(city, &rig, (settings.opacity, shadows), &sharpness, (marked, has_marks));
-            // Ways instead of cones: both together are a tangle.
+            // RootPaths instead of cones: both together are a tangle.
             let drawn = ways.found().map(|found| (found, routes::route_key(city, &ways, found, clock.time)));
             if drawn.as_ref().map(|(_, key)| key) != route_key.as_ref() {
                 *route_key = drawn.as_ref().map(|(_, key)| key.clone());

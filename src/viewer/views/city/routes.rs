@@ -1,23 +1,18 @@
-//! The ways from GC roots to a group over the roofs, and what a cut would free: as records for the GPU.
+//! The ways from GC roots to a group, drawn over the roofs, and the memory that a cut would free: as records for the GPU.
 
-use super::laid_out::City;
+use crate::viewer::city::City;
 use crate::viewer::panels::theme::pack;
+use crate::viewer::root_paths::{CutChoice, FoundPaths, RootPaths};
 use crate::viewer::scene::Versioned;
 use crate::viewer::scene::records::{BoxRecord, CUT, ConeRecord, LIT, PAINTED, PaintedBox, SELECTED, share};
 use crate::viewer::selection::{Marks, Selection, Target};
-use crate::viewer::ways::{CutChoice, FoundWays, Ways};
-use bevy::prelude::Resource;
 use glam::Vec3;
 use memory_city_analysis::ownership::RootStep;
 use memory_city_analysis::timeline::NodeId;
 use memory_city_views::city::{self, Lit, Routes};
 use std::collections::{BTreeMap, HashMap};
 
-/// The routes on screen.
-#[derive(Resource, Default)]
-pub struct ShownRoutes(pub Option<Routes>);
-
-/// What routes were made for.
+/// Input of the routes.
 #[derive(Clone, PartialEq)]
 pub struct RouteKey {
     layout: u64,
@@ -32,13 +27,13 @@ const PIECES: usize = 18;
 /// Height of the mark of a root, and its radius, in units.
 const PIN: (f32, f32) = (5.5, 1.25);
 
-pub(super) fn route_key(city: &City, ways: &Ways, _: &FoundWays, time: usize) -> RouteKey {
+pub(super) fn route_key(city: &City, ways: &RootPaths, _: &FoundPaths, time: usize) -> RouteKey {
     let cut = ways.cut().map(|cut| cut.choice.clone());
     RouteKey { layout: city.layout, ways: ways.version(), time, hovered: ways.hovered, cut }
 }
 
-/// The routes of the ways that are shown. What is cut is dashed; what the mouse points at in the list is lit.
-pub(super) fn records(city: &mut City, ways: &Ways, found: &FoundWays, time: usize) -> (Vec<ConeRecord>, Routes) {
+/// The routes of the shown ways. Cut references are dashed; the one under the mouse in the list is lit.
+pub(super) fn records(city: &mut City, ways: &RootPaths, found: &FoundPaths, time: usize) -> (Vec<ConeRecord>, Routes) {
     let states = city.states(time);
     let standing = |plot: usize| city.appearance.standing(states.of(plot));
     let roofs = city::Roofs::new(&city.plan, &city.appearance, &standing);
@@ -76,8 +71,8 @@ pub(super) fn records(city: &mut City, ways: &Ways, found: &FoundWays, time: usi
     (records, routes)
 }
 
-/// Where the names of the roots stand: above their marks, each with what it holds.
-pub(super) fn root_names(routes: &Routes, found: &FoundWays) -> Vec<(Vec3, NodeId, String)> {
+/// Names of the roots: above their marks, each with the amount that it holds.
+pub(super) fn root_names(routes: &Routes, found: &FoundPaths) -> Vec<(Vec3, NodeId, String)> {
     let name = |pin: &city::Pin| {
         let roots = pin.steps.iter().flat_map(|&step| &found.ways.steps[step].roots);
         let weight = |root: &RootStep| found.ways.weight(root.reached, root.keeps);
@@ -92,18 +87,18 @@ pub(super) fn root_names(routes: &Routes, found: &FoundWays) -> Vec<(Vec3, NodeI
     routes.pins.iter().filter_map(name).collect()
 }
 
-/// So much of a block is lit where anything in it is meant.
+/// Least share of a block that is lit if anything in it is meant.
 const LEAST_OF_A_BLOCK: f32 = 0.04;
 
-/// What boxes show beside what stands in the city.
+/// Marks of boxes beside the state of the city.
 pub(super) struct BoxMarks<'a> {
-    /// What is selected, where several groups are; one alone is marked by its number, and no box changes.
+    /// The selection, if it has several groups; a single one is marked by its number, and no box changes.
     pub selection: &'a Selection,
     /// Groups with colours of their own.
     pub marks: &'a Marks,
     /// How much of each group would be freed.
     pub freed: Option<&'a HashMap<NodeId, f32>>,
-    /// What is looked for.
+    /// Groups found by the search.
     pub lit: Option<&'a Lit>,
 }
 
@@ -111,13 +106,13 @@ pub(super) struct BoxMarks<'a> {
 pub(super) struct MarkedBoxes {
     /// All of them, where each shows how much of it is meant; otherwise those of the city.
     pub boxes: Versioned<BoxRecord>,
-    /// Those with a paint of their own.
+    /// Boxes with a paint of their own.
     pub painted: Versioned<PaintedBox>,
-    /// Those that are not lost in a block, ascending.
+    /// Boxes that are never merged into a block, ascending.
     pub kept: Vec<u32>,
 }
 
-/// Puts marks on the boxes of a city. Where nothing is cut or looked for, takes what the marks take, however large the city is.
+/// Puts marks on the boxes of a city. Without a cut or a search the cost is that of the marks, however large the city is.
 pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> MarkedBoxes {
     let mut meant = Vec::new();
     let boxes = match of.freed.is_some() || of.lit.is_some() {
@@ -154,7 +149,7 @@ pub(super) fn marked_boxes(city: &City, of: &BoxMarks<'_>, time: usize) -> Marke
     MarkedBoxes { boxes, painted, kept }
 }
 
-/// All boxes, each with how much of it is meant, and those of which anything is.
+/// All boxes, each with the share of it that is meant. `meant` receives those with any.
 fn shared_boxes(city: &City, of: &BoxMarks<'_>, time: usize, meant: &mut Vec<u32>) -> Versioned<BoxRecord> {
     let mut boxes = city.boxes.records.to_vec();
     let flags = CUT | if of.freed.is_some() { 0 } else { LIT };
@@ -192,7 +187,7 @@ fn shared_boxes(city: &City, of: &BoxMarks<'_>, time: usize, meant: &mut Vec<u32
     Versioned::new(boxes)
 }
 
-/// What of the groups that share a plot is meant, as part of their bytes.
+/// The meant share, in bytes, of the groups that share a plot.
 fn share_of_rest(city: &City, parent: NodeId, share: impl Fn(&NodeId) -> Option<f32>, time: usize) -> f32 {
     let Some(plot) = city.plan.more_of(parent) else { return 0.0 };
     let (mut freed, mut all) = (0.0, 0.0);

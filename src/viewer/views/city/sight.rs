@@ -1,31 +1,30 @@
-//! What of the city is drawn from where the camera is: the detail tree's choice in boxes, made anew when the camera or the
-//! city is another one.
+//! The part of the city that is drawn from the camera's pose: the detail tree's choice in boxes, made anew when the camera or the city
+//! changes.
 
-use super::laid_out::City;
-use super::rig::CameraRig;
-use super::sharpness::Sharpness;
+use crate::viewer::city::{CameraRig, City, Sharpness};
 use crate::viewer::scene::renderer::DrawPlan;
 use glam::Mat4;
 use memory_city_views::city::DetailView;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Up to this many opaque plots are drawn wherever they are: what grows is never part of a block.
+/// Up to this many opaque plots are always drawn: a growing one is never part of a block.
 const MOST_KEPT: usize = 4096;
 
-/// Where there are more boxes than this, buildings have to be larger by so much to be drawn alone: a software GPU holds a queue of
-/// what it has not drawn yet, and that of most of a million boxes takes a gigabyte.
+/// With more boxes than this, buildings have to be larger by the factor below to be drawn alone. A software GPU keeps a queue of boxes to
+/// draw; for most of a million boxes it takes a gigabyte.
 const MANY: usize = 400_000;
 const COARSER: f32 = 1.5;
 
 /// While boxes move, those that are part of a block where they go are drawn too, but not where there are more than that.
 const MOST_ALONE: usize = 200_000;
 
-/// What a plan was made for.
+/// Input of a plan.
 #[derive(Clone, PartialEq)]
 pub(super) struct SightKey {
     layout: u64,
-    /// Boxes stand elsewhere than the layout says: all are drawn, but of very many those alone that are where they go.
+    /// Whether boxes are on the way to their places: all are drawn then, but of very many only those that are drawn alone at their new
+    /// places.
     moving: bool,
     smallest: f32,
     clip_from_world: Mat4,
@@ -34,19 +33,19 @@ pub(super) struct SightKey {
     shadows: bool,
 }
 
-/// Which boxes are drawn besides.
+/// Input of the boxes that are drawn besides.
 #[derive(Clone, PartialEq)]
 struct AloneKey {
     marks: [Option<u32>; 2],
     marked: bool,
-    /// Which boxes are kept.
+    /// Version of the kept boxes.
     kept: u64,
 }
 
-/// The plan that was made last, and what it was made of.
+/// The last plan, with its input.
 #[derive(Default)]
 pub(super) struct DrawnSight {
-    /// Without what is drawn alone: all of it follows from where the camera is.
+    /// The part that follows from the camera alone, without the boxes that are drawn alone.
     seen: Option<(SightKey, DrawPlan)>,
     made: Option<(AloneKey, Arc<DrawPlan>)>,
     kept: Vec<u32>,
@@ -54,7 +53,7 @@ pub(super) struct DrawnSight {
 }
 
 impl DrawnSight {
-    /// Boxes that are drawn besides where they are in a block, ascending: of very many none, a block tells of them.
+    /// Sets the boxes that are drawn alone though they are in a block, ascending. Too many are ignored: their blocks show them.
     pub fn keep(&mut self, mut boxes: Vec<u32>) {
         if boxes.len() > MOST_KEPT {
             boxes.clear();
@@ -65,7 +64,8 @@ impl DrawnSight {
         }
     }
 
-    /// What is drawn. `marks` are boxes that are never part of a block, `marked` says whether boxes have colours or flags of their own.
+    /// The boxes to draw. `marks` are boxes that are never part of a block, `marked` says whether boxes have colours or flags of their
+    /// own.
     pub fn plan(
         &mut self,
         city: &City,
@@ -103,7 +103,7 @@ impl DrawnSight {
     }
 }
 
-/// Adds boxes that are not to be lost in a block. What is drawn with those beside it is not drawn twice.
+/// Adds boxes that must not be merged into a block. A box that is in the plan already is not drawn twice.
 fn add_alone(city: &City, plan: &mut DrawPlan, boxes: impl Iterator<Item = u32>) {
     if plan.blocks.is_empty() {
         return;

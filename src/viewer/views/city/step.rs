@@ -1,6 +1,6 @@
-//! The records of the animated step between two points in time: what of the states is on the GPU.
+//! The animated step between two points in time: the states on the GPU, as records.
 
-use super::laid_out::Shown;
+use crate::viewer::city::Shown;
 use crate::viewer::clock::Clock;
 use crate::viewer::scene::Versioned;
 use bevy::prelude::*;
@@ -13,7 +13,7 @@ pub struct TimeStep {
     pub before: Versioned<PlotState>,
     /// States at its end.
     pub after: Versioned<PlotState>,
-    /// What stands over the boxes at its end.
+    /// Marks over the boxes at its end.
     pub over: Versioned<PlotState>,
     time: usize,
     layout: u64,

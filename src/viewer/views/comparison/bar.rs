@@ -1,4 +1,4 @@
-//! What stands above curves and table: the sentence, what is compared with what and where, and the way back.
+//! The bar above curves and table: the result in a sentence, both sides and their alignment, and the way back.
 
 use super::curves;
 use crate::viewer::action::Action;
@@ -11,8 +11,9 @@ use memory_city_analysis::analyses::compare::GrowthOutcome;
 use memory_city_analysis::group;
 use memory_city_analysis::timeline::GcNoun;
 
-/// What runs can be aligned by: the word of the command line, its name, and what it means.
-const ALIGNMENTS: [(&str, &str, &str); 4] = [
+/// Alignments of runs: the word of the command line, its name, and its meaning.
+const ALIGNMENTS: [(&str, &str, &str); 5] = [
+    ("order", "dumps", "Dump by dump, the first of one with the first of the other"),
     ("time", "time", "As long after the start"),
     ("gcs", "collections", "After as many, or points in time where none are recorded"),
     (
@@ -23,7 +24,7 @@ const ALIGNMENTS: [(&str, &str, &str); 4] = [
     ("end", "the ends", "Each at its end: for runs that do the same work from beginning to end"),
 ];
 
-/// The name of one of them; collections are called what they are in both runs.
+/// Name of an alignment; collections get the name that they have in both runs.
 fn title_of(id: &str, noun: GcNoun) -> &str {
     match ALIGNMENTS.iter().find(|(of, ..)| *of == id) {
         Some(("gcs", ..)) => noun.many(),
@@ -32,7 +33,7 @@ fn title_of(id: &str, noun: GcNoun) -> &str {
     }
 }
 
-/// The colour of what became of the growth.
+/// The colour of an outcome for the growth.
 pub fn tint(outcome: Option<GrowthOutcome>) -> Color32 {
     match outcome {
         Some(GrowthOutcome::Fixed) => theme::OUTGOING,
@@ -52,7 +53,7 @@ pub fn at(wish: &CompareWish, place: f64) -> CompareWish {
     }
 }
 
-/// What is wanted of it.
+/// Wishes of the person.
 #[derive(Default)]
 pub struct BarWish {
     /// Another comparison.

@@ -1,11 +1,11 @@
-//! Both runs on one axis: the whole heap, and a group. A click compares there.
+//! The curves of both runs on one axis: the whole heap, and a group. A click moves the comparison to that place.
 
 use crate::viewer::panels::{numbers, theme};
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, RichText, Sense, Shape, Stroke};
 use memory_city_analysis::analyses::compare::{AlignedRuns, RunCurve};
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 
-/// The first and the second run: told apart without colour by the dashes of the first.
+/// Colours of the first and the second run, which are distinct without colour by the dashes of the first.
 pub const COLOURS: [Color32; 2] = [theme::GROWTH, theme::ACCENT];
 
 /// Room for the numbers at the left, and for places below.
@@ -13,7 +13,7 @@ const NUMBERS: f32 = 66.0;
 const BELOW: f32 = 16.0;
 const ABOVE: f32 = 18.0;
 
-/// What curves are of.
+/// Input of the curves.
 type CurvesOf = (u64, Option<String>, Metric, u64);
 
 /// Curves that were drawn last: made again only where they are of something else.

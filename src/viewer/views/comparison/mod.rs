@@ -1,13 +1,13 @@
-//! A comparison as a sentence, curves and a table: what changed most, whether what grew is fixed, both runs of the whole and of the
-//! selected group on one axis, and all groups that differ. The difference of two times is shown here as well, without curves.
+//! The view of a comparison: a sentence, curves and a table. The sentence names the largest change and the outcome for the growth. The
+//! curves show both runs of the whole and of the selected group on one axis, and the table has all groups that differ. The difference of
+//! two times is shown here as well, without curves.
 //!
-//! What is shown is [`OpenComparison`]'s; nothing is counted here. Linked with other views by the selection.
+//! The content is [`OpenComparison`]'s; nothing is counted here. Linked with other views by the selection.
 
 mod bar;
 mod curves;
 mod rows;
 
-use super::{Place, View, ViewPicture, ViewTable};
 use crate::viewer::action::Action;
 use crate::viewer::comparison::{OpenComparison, ShownComparison};
 use crate::viewer::document::Document;
@@ -15,57 +15,66 @@ use crate::viewer::keys;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
+use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, written};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use curves::Curves;
 use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use memory_city_heap::error::{Error, Result};
 
-/// The same as that of the document's part, so that it is found by it.
+/// Id of the view, and of the document's part that it is prepared in.
 const ID: &str = "comparison";
 
 /// Comparisons as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: ID,
-        title: "Comparison",
-        help: "Two runs, or two times of one: what changed, as sentence, curves and table",
-        place: Place::WhenAsked,
-        keys: |_| &[],
-        plugin: |app| {
-            app.init_resource::<ComparisonView>();
-        },
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
-    }
-}
+pub(super) const VIEW: &dyn View = &RunsView;
 
-/// It as a picture without a window.
-pub(super) fn pictures() -> [ViewPicture; 1] {
-    [ViewPicture { name: ID, view: ID, set_up: |_| () }]
+struct RunsView;
+
+impl View for RunsView {
+    fn about(&self) -> About {
+        About {
+            id: ID,
+            title: "Comparison",
+            help: "Two runs, or two times of one: what changed, as sentence, curves and table",
+            place: Place::WhenAsked,
+        }
+    }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
+    }
+
+    fn plugin(&self, app: &mut App) {
+        app.init_resource::<ComparisonView>();
+    }
+
+    fn table(&self) -> Option<WriteTable> {
+        Some(csv)
+    }
+
+    fn pictures(&self) -> Vec<ViewPicture> {
+        vec![ViewPicture { name: ID, set_up: |_| () }]
+    }
 }
 
 /// Its table as CSV: the rows that `compare --format csv` and `analyse difference --format csv` print, all of them.
-pub(super) fn csv() -> ViewTable {
-    fn write(world: &World) -> Result<Vec<u8>> {
-        match world.resource::<OpenComparison>().shown() {
-            Some(shown) => super::written(&shown.told.table),
-            None => Err(Error::Unusable {
-                what: "Nothing is compared: there is nothing to be written".into(),
-                remedy: format!(
-                    "Name the second run (--compare PATH, or {} in the window)",
-                    keys::key(Action::CompareRuns)
-                ),
-            }),
-        }
+fn csv(world: &World) -> Result<Vec<u8>> {
+    match world.resource::<OpenComparison>().shown() {
+        Some(shown) => written(&shown.told.table),
+        None => Err(Error::Unusable {
+            what: "Nothing is compared: there is nothing to be written".into(),
+            remedy: format!(
+                "Name the second run (--compare PATH, or {} in the window)",
+                keys::key(Action::CompareRuns)
+            ),
+        }),
     }
-    ViewTable { view: ID, csv: write }
 }
 
-/// What a person has chosen in this view, and what it takes to draw it.
+/// Choices of the person in this view, and state for drawing it.
 #[derive(Resource, Default)]
 struct ComparisonView {
-    /// The column that rows are sorted by, and whether the largest come first; as they were found where there is none.
+    /// The sorted column, and whether the largest come first; without one, rows keep the order of the analysis.
     sort: Sorting,
     order: Option<SortedRows>,
     curves: Curves,
@@ -73,7 +82,7 @@ struct ComparisonView {
 
 type Sorting = Option<(usize, bool)>;
 
-/// The order of the rows: of which document, sorted by what.
+/// The order of the rows, with its document and its sorting.
 struct SortedRows {
     document: u64,
     by: Sorting,
@@ -133,7 +142,7 @@ fn draw(
     });
 }
 
-/// What can be compared, where nothing is.
+/// Offers comparisons while there is none.
 fn nothing(ui: &mut egui::Ui, times: usize, actions: &mut MessageWriter<Action>) {
     ui.add_space(8.0);
     ui.label(RichText::new("Nothing is compared").size(16.0).strong());
@@ -154,7 +163,7 @@ fn nothing(ui: &mut egui::Ui, times: usize, actions: &mut MessageWriter<Action>)
     });
 }
 
-/// The groups of the open trees that a row is about: of the difference of two times what was born, died and survived of it.
+/// The groups of the open trees behind a row: in the difference of two times, its born, dead and surviving parts.
 fn groups_of(shown: &ShownComparison, timeline: &Timeline, key: &str) -> Vec<NodeId> {
     if shown.told.second.is_some() {
         return timeline.find(key).into_iter().collect();

@@ -1,4 +1,4 @@
-//! All groups that differ, as rows: sorted by any column, linked with the selection. Only the rows on screen are drawn.
+//! The table of groups that differ: sorted by any column, linked with the selection. Only the rows on screen are drawn.
 
 use super::groups_of;
 use crate::viewer::comparison::ShownComparison;
@@ -26,7 +26,7 @@ pub fn order(table: &ResultTable, sort: Option<(usize, bool)>) -> Vec<usize> {
     order
 }
 
-/// Nothing is less than anything.
+/// Compares two cells; an empty one is the least.
 fn compared(a: &Cell, b: &Cell) -> Ordering {
     match (a, b) {
         (Cell::Number(a), Cell::Number(b)) => a.cmp(b),

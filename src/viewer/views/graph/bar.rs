@@ -1,6 +1,6 @@
-//! What stands above and below the graph: what it is of, what can be done with the chosen box, and what colours mean.
+//! The bars above and below the graph: its subject, actions on the chosen box, and the meaning of colours.
 
-use super::made::{DrawnGraph, GraphWish};
+use super::drawn_graph::{DrawnGraph, GraphWish};
 use super::paint;
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
@@ -108,7 +108,7 @@ pub fn menu(ui: &mut egui::Ui, graph: &mut DrawnGraph) {
     }
 }
 
-/// What colours mean, of which moment it is, and what is left out.
+/// Meaning of colours, the moment of the graph, and the number of omitted groups.
 pub fn legend(ui: &egui::Ui, room: Rect, graph: &DrawnGraph, picture: &GraphPicture) {
     let painter = ui.painter();
     let font = FontId::proportional(11.0);

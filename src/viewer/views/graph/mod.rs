@@ -1,60 +1,74 @@
-//! The object graph of the selection: groups as boxes, the references between them as arrows in both directions, extended step by step
-//! up to the GC roots.
+//! The view of the object graph of the selection: groups as boxes, the references between them as arrows in both directions, extended
+//! step by step up to the GC roots.
 //!
-//! What is in the boxes is [`memory_city_analysis::object_graph`]'s and where they are [`memory_city_views::graph`]'s; both are made off
-//! the frame ([`made`]). Linked with other views by time, selection and hover. May not: count anything.
+//! The content of the boxes is [`memory_city_analysis::object_graph`]'s, their places are [`memory_city_views::graph`]'s; both are made
+//! off the frame ([`made`]). Linked with other views by time, selection and hover. May not: count anything.
 
 mod bar;
-mod made;
+mod drawn_graph;
 mod paint;
 
-use super::{Place, View, ViewPicture, ViewTable};
-use crate::viewer::app::Stage;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
+use crate::viewer::frame::Stage;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
+use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
-use made::{DrawnGraph, GraphWish};
+use drawn_graph::{DrawnGraph, GraphWish};
 use memory_city_analysis::object_graph::GraphStep;
 use memory_city_heap::error::Result;
 use memory_city_views::graph::{GraphFit, GraphItem, GraphPicture};
 
 const ID: &str = "graph";
 
-/// The keys that the view handles itself, and what they do to the chosen box.
+/// The keys that the view handles itself, and their effects on the chosen box.
 const KEYS: &[KeyCode] = &[KeyCode::ArrowLeft, KeyCode::ArrowRight, KeyCode::ArrowUp, KeyCode::ArrowDown];
 
 /// The object graph as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: ID,
-        title: "Graph",
-        help: "What refers to the selection and what it refers to, step by step up to the GC roots",
-        place: Place::Middle,
-        keys: |world| world.resource::<DrawnGraph>().chosen_or_first().map_or(&[], |_| KEYS),
-        plugin,
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
-    }
-}
+pub(super) const VIEW: &dyn View = &GraphView;
 
-/// It as a picture without a window.
-pub(super) fn pictures() -> [ViewPicture; 1] {
-    [ViewPicture { name: ID, view: ID, set_up: |_| () }]
+struct GraphView;
+
+impl View for GraphView {
+    fn about(&self) -> About {
+        About {
+            id: ID,
+            title: "Graph",
+            help: "What refers to the selection and what it refers to, step by step up to the GC roots",
+            place: Place::Middle,
+        }
+    }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
+    }
+
+    fn keys(&self, world: &World) -> &'static [KeyCode] {
+        world.resource::<DrawnGraph>().chosen_or_first().map_or(&[], |_| KEYS)
+    }
+
+    fn plugin(&self, app: &mut App) {
+        plugin(app);
+    }
+
+    fn table(&self) -> Option<WriteTable> {
+        Some(csv)
+    }
+
+    fn pictures(&self) -> Vec<ViewPicture> {
+        vec![ViewPicture { name: ID, set_up: |_| () }]
+    }
 }
 
 /// Boxes, arrows and roots as CSV.
-pub(super) fn csv() -> ViewTable {
-    fn write(world: &World) -> Result<Vec<u8>> {
-        let drawn = world.resource::<DrawnGraph>();
-        match (world.resource::<Document>().timeline(), drawn.graph()) {
-            (Some(timeline), Some(graph)) => super::written(&graph.table(timeline, drawn.held())),
-            _ => Err(super::no_table("The graph", "is of what is selected, and nothing is")),
-        }
+fn csv(world: &World) -> Result<Vec<u8>> {
+    let drawn = world.resource::<DrawnGraph>();
+    match (world.resource::<Document>().timeline(), drawn.graph()) {
+        (Some(timeline), Some(graph)) => written(&graph.table(timeline, drawn.held())),
+        _ => Err(no_table("The graph", "is of what is selected, and nothing is")),
     }
-    ViewTable { view: ID, csv: write }
 }
 
 fn plugin(app: &mut App) {
@@ -62,7 +76,7 @@ fn plugin(app: &mut App) {
         .add_observer(|_: On<Opened>, mut graph: ResMut<DrawnGraph>| *graph = DrawnGraph::default())
         .add_observer(|_: On<Closed>, mut graph: ResMut<DrawnGraph>| *graph = DrawnGraph::default())
         .add_observer(|_: On<Grew>, mut graph: ResMut<DrawnGraph>| *graph = DrawnGraph::default())
-        .add_systems(Update, made::follow.in_set(Stage::Derive));
+        .add_systems(Update, drawn_graph::follow.in_set(Stage::Derive));
 }
 
 fn draw(

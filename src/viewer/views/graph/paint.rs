@@ -1,4 +1,4 @@
-//! Draws boxes and arrows.
+//! Painting of the graph: boxes and arrows.
 
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Mesh, Pos2, Rect, Shape, Stroke, StrokeKind};
@@ -6,7 +6,7 @@ use memory_city_views::graph::{BoxShape, GraphFit, GraphItem, GraphPicture, Grap
 
 /// How a picture is drawn.
 pub struct GraphLook {
-    /// Where it is in the window.
+    /// Place in the window.
     pub fit: GraphFit,
     /// The box that steps begin with.
     pub chosen: Option<usize>,
@@ -111,7 +111,7 @@ fn arrow(painter: &egui::Painter, link: &LinkShape, look: &GraphLook, over: bool
     }
 }
 
-/// The way of an arrow as an area, as wide as it is at each of its points.
+/// The path of an arrow as an area, with its width at each point.
 fn ribbon(link: &LinkShape, fit: &GraphFit, colour: Color32) -> Mesh {
     let points: Vec<(Pos2, f32)> =
         link.path.iter().map(|p| (there(fit, p.x, p.y), (p.width * fit.scale) as f32)).collect();
@@ -131,7 +131,7 @@ fn ribbon(link: &LinkShape, fit: &GraphFit, colour: Color32) -> Mesh {
     mesh
 }
 
-/// The head of an arrow, at what is referred to.
+/// The head of an arrow, at its target.
 fn head(painter: &egui::Painter, link: &LinkShape, fit: &GraphFit, colour: Color32) {
     let [.., before, end] = &link.path[..] else { return };
     let (from, to) = (there(fit, before.x, before.y), there(fit, end.x, end.y));

@@ -1,4 +1,4 @@
-//! Something that a job finds out, from the question to the answer: nothing, on its way, there, or why not.
+//! The result of a job, from the question to the answer: not asked, on its way, there, or failed with a reason.
 
 use crate::viewer::job::Job;
 use memory_city_heap::error::{Error, Result};
@@ -21,7 +21,7 @@ pub enum Awaited<T> {
 }
 
 impl<T: Send + 'static> Awaited<T> {
-    /// Asks, where nobody has.
+    /// Starts the work, unless it has been started.
     pub fn ask(&mut self, work: impl FnOnce(&Progress) -> Result<T> + Send + 'static) {
         if matches!(self, Awaited::Not) {
             *self = Awaited::Running(Job::behind_frames(work));

@@ -1,4 +1,4 @@
-//! The bar at the top of the inspector: back, forward, the way to what is shown, the dominator tree, an address to go to.
+//! The bar at the top of the inspector: back, forward, the path to the shown page, the dominator tree, an address to go to.
 
 use super::navigation::{InspectorStop, InspectorWay};
 use super::{Inspector, parts};
@@ -9,7 +9,7 @@ use bevy::prelude::MessageWriter;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::timeline::Timeline;
 
-/// Back, forward, the way to what is shown; the tree, and an address to go to. Returns whether another stop is shown.
+/// Back, forward, the path to the current stop; the tree, and an address to go to. Returns whether another stop is shown.
 pub fn show(
     ui: &mut egui::Ui,
     inspector: &mut Inspector,
@@ -83,7 +83,7 @@ pub fn show(
     }
 }
 
-/// The way to what is shown. Returns the number of a stop that was clicked.
+/// The path to the current stop. Returns the number of a clicked stop.
 fn crumbs(ui: &mut egui::Ui, navigation: &InspectorWay, timeline: &Timeline) -> Option<usize> {
     let most = ((ui.available_width() / 150.0) as usize).clamp(2, 6);
     let (crumbs, left_out) = navigation.crumbs(most);
@@ -108,7 +108,7 @@ fn crumbs(ui: &mut egui::Ui, navigation: &InspectorWay, timeline: &Timeline) -> 
     clicked
 }
 
-/// What a stop is called.
+/// Name of a stop.
 fn name(stop: &InspectorStop, timeline: &Timeline) -> String {
     match stop {
         InspectorStop::Groups(keys) => match keys.as_slice() {

@@ -1,4 +1,4 @@
-//! Arrays of primitive values: an element a row, or as bytes with the characters that they are.
+//! The content of arrays of primitive values: an element a row, or as bytes with their characters.
 
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListState, LongList};
 use crate::viewer::panels::theme;

@@ -1,4 +1,4 @@
-//! Cells of lists of objects: name, address, sizes, what they say.
+//! Cells of lists of objects: name, address, sizes, value.
 
 use super::desk::Desk;
 use crate::viewer::panels::long_list::{ListCell, ListColumn};
@@ -7,7 +7,7 @@ use memory_city_analysis::analyses::{bytes_text, count_text};
 use memory_city_analysis::inspection::InspectedHeap;
 use memory_city_heap::ObjectId;
 
-/// What a column of a list of objects says.
+/// Content of a column in a list of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectColumn {
     Address,
@@ -22,7 +22,7 @@ pub enum ObjectColumn {
 }
 
 impl ObjectColumn {
-    /// How it looks.
+    /// Title, width and alignment.
     pub fn list_column(self) -> ListColumn {
         match self {
             ObjectColumn::Address => {
@@ -67,7 +67,7 @@ impl ObjectColumn {
     }
 }
 
-/// What an object says. What its type column says already is not said again: that it is a class.
+/// The value of an object as text. Left out for a class, which its type column shows already.
 pub fn said(heap: &InspectedHeap<'_>, desk: &mut Desk, o: ObjectId) -> ListCell {
     match heap.class_of(o).is_some() || !heap.may_have_values() {
         true => ListCell::quiet(""),
@@ -75,7 +75,7 @@ pub fn said(heap: &InspectedHeap<'_>, desk: &mut Desk, o: ObjectId) -> ListCell 
     }
 }
 
-/// What was read, as far as that is known.
+/// The text that was read, as far as it is known.
 fn told(text: Option<Option<String>>) -> ListCell {
     match text {
         Some(Some(text)) => ListCell::new(text).coloured(theme::OUTGOING),
@@ -84,7 +84,7 @@ fn told(text: Option<Option<String>>) -> ListCell {
     }
 }
 
-/// What an object retains, once that is known.
+/// Retained size of an object, once it is known.
 pub fn retained(heap: &InspectedHeap<'_>, o: ObjectId) -> ListCell {
     match heap.retained(o) {
         Some(amount) => ListCell::new(bytes_text(amount.bytes)),

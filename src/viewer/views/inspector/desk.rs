@@ -1,20 +1,20 @@
-//! The heap state that is looked at, with what was read of it: one at a time, and whatever reads or computes is a job.
+//! The inspected heap state and everything read of it: one state at a time. All reading and computing is done by jobs.
 
 use super::awaited::Awaited;
 use crate::viewer::editor::CodePlace;
-use memory_city_analysis::inspection::{InspectedHeap, ToldAnswers, ToldValues};
+use memory_city_analysis::inspection::{InspectedHeap, ObjectTexts, TextAnswers};
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::ObjectId;
 use memory_city_heap::ownership::KeepRules;
 use std::sync::Arc;
 
-/// Heaps of so many objects get their dominator tree without being asked: a second or two.
+/// Heaps of up to this many objects get their dominator tree without being asked: it takes a second or two.
 const SMALL: usize = 4_000_000;
 
 /// Revision of the document, and point in time.
 pub type DeskOf = (u64, usize);
 
-/// A heap state and what is known of it.
+/// A heap state and its known facts.
 #[derive(Default)]
 pub struct Desk {
     of: Option<DeskOf>,
@@ -22,15 +22,15 @@ pub struct Desk {
     pub heap: Awaited<Arc<InspectedHeap<'static>>>,
     /// Whether the dominator tree is there.
     pub dominators: Awaited<()>,
-    told: ToldValues,
+    told: ObjectTexts,
     /// The texts that are being read.
-    pub telling: Awaited<ToldAnswers>,
+    pub telling: Awaited<TextAnswers>,
     /// A place in code that was clicked.
     pub code: Option<CodePlace>,
 }
 
 impl Desk {
-    /// Looks at a point in time. Returns whether that is another one than before: whatever was found is not about it then.
+    /// Looks at a point in time. Returns whether it is a new one: earlier results do not belong to it.
     pub fn look_at(&mut self, of: DeskOf, source: &Arc<Source>) -> bool {
         let other = self.of != Some(of);
         if other {
@@ -42,7 +42,7 @@ impl Desk {
         other
     }
 
-    /// Takes what jobs have found, and asks for what was missed while drawing. Returns whether a job is running.
+    /// Takes the results of jobs, and starts reading values that were missing while drawing. Returns whether a job is running.
     pub fn poll(&mut self) -> bool {
         let mut running = self.heap.poll() | self.dominators.poll() | self.telling.poll();
         if let Awaited::There(_) = &self.telling
@@ -72,12 +72,12 @@ impl Desk {
         }
     }
 
-    /// What an object says: `None` while that is not known.
+    /// The value of an object as text: `None` until it is known.
     pub fn text(&mut self, o: ObjectId) -> Option<Option<String>> {
         self.told.text(o).map(|text| text.map(str::to_owned))
     }
 
-    /// By which field an object refers to another: `None` while that is not known.
+    /// The field by which an object refers to another: `None` until it is known.
     pub fn place(&mut self, from: ObjectId, to: ObjectId) -> Option<Option<String>> {
         self.told.place(from, to).map(|place| place.map(str::to_owned))
     }

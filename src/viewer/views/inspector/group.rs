@@ -1,5 +1,5 @@
-//! The page of a selection: several groups as one set, what it reaches and retains, its objects one by one, and what any of
-//! these sets consists of under any grouping.
+//! The page of a selection: several groups as one set, the sets that it reaches and retains, its objects one by one, and the content of
+//! any of these sets under any grouping.
 
 use super::awaited::Awaited;
 use super::cells::ObjectColumn;
@@ -24,7 +24,7 @@ pub struct GroupPage {
     of: Option<(Vec<String>, DeskOf)>,
     nodes: Vec<NodeId>,
     closure: Awaited<Arc<GroupClosure>>,
-    /// Which of its sets is listed.
+    /// The listed set.
     kind: ClosureKind,
     /// Whether it is listed by groups, not one by one.
     grouped: bool,
@@ -64,12 +64,12 @@ impl Default for GroupPage {
 }
 
 impl GroupPage {
-    /// Whatever was found is not about what is shown now.
+    /// Drops all results: they belong to another selection or time.
     pub fn forget(&mut self) {
         self.of = None;
     }
 
-    /// Takes what jobs have found. Returns whether one is running.
+    /// Takes the results of jobs. Returns whether one is running.
     pub fn poll(&mut self) -> bool {
         let running = self.closure.poll() | self.list.poll() | self.contents.poll();
         if let Some(contents) = self.contents.get()
@@ -82,7 +82,7 @@ impl GroupPage {
         running
     }
 
-    /// Turns to some groups and asks for what is to be shown of them.
+    /// Turns to some groups and starts the jobs for their page.
     fn ask(&mut self, keys: &[String], of: DeskOf, timeline: &Timeline, heap: &Arc<InspectedHeap<'static>>) {
         if self.of.as_ref().is_none_or(|(shown, when)| shown != keys || *when != of) {
             let kept = std::mem::take(self);
@@ -169,7 +169,7 @@ impl GroupPage {
         }
     }
 
-    /// The three sets, of which one is listed.
+    /// The three sets as tiles; one of them is listed.
     fn tiles(&mut self, ui: &mut egui::Ui, timeline: &Timeline, time: usize) {
         let width = ((ui.available_width() - 16.0) / 3.0).clamp(100.0, 240.0);
         ui.horizontal(|ui| {
@@ -192,8 +192,8 @@ impl GroupPage {
         });
     }
 
-    /// How the set is listed, and what is known of it. What is found later stands beside it in the same line: a line of its own
-    /// would move the rows that somebody is about to click.
+    /// Controls of the list, and the numbers of the set. Late numbers are added to the same line: a line of their own would move the rows
+    /// that a person is about to click.
     fn controls(&mut self, ui: &mut egui::Ui, source: &Source) {
         ui.horizontal_wrapped(|ui| {
             let all = [

@@ -1,5 +1,5 @@
-//! What surrounds an object, as lists: its fields or elements, what refers to it, the way from a GC root, its owners, and
-//! what it owns. Each row leads to an object.
+//! The surroundings of an object, as lists: its fields or elements, its referrers, the way from a GC root, its owners, and the objects
+//! that it owns. Each row leads to an object.
 
 use super::cells::{retained, said};
 use super::desk::Desk;
@@ -15,25 +15,25 @@ use memory_city_analysis::inspection::{InspectedHeap, NO_VALUES, StackLine};
 use memory_city_formats::values::{FieldValue, ValueKind};
 use memory_city_heap::ObjectId;
 
-/// What of the surroundings is shown.
+/// The shown part of the surroundings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeldTab {
     /// Its fields or elements.
     #[default]
     Contents,
-    /// What refers to it.
+    /// Objects that refer to it.
     Referrers,
     /// A way from a root.
     Way,
-    /// What alone keeps it alive.
+    /// Objects that alone keep it alive.
     Owners,
-    /// What it alone keeps alive.
+    /// Objects that it alone keeps alive.
     Owned,
-    /// Of a thread: its methods, and what their variables hold.
+    /// Of a thread: its methods, and the objects in their variables.
     Stack,
 }
 
-/// What is shown, and where each list stands.
+/// The shown part, and the position of each list.
 #[derive(Default)]
 pub struct HeldView {
     pub tab: HeldTab,
@@ -103,7 +103,7 @@ fn is_text(kind: ValueKind) -> bool {
     matches!(kind, ValueKind::Byte | ValueKind::Char)
 }
 
-/// Draws what is chosen. Returns where a click leads.
+/// Draws the chosen list. Returns the target of a click.
 pub fn show(
     ui: &mut egui::Ui,
     view: &mut InspectedObject,

@@ -1,5 +1,5 @@
-//! The inspector: from the selection to its objects, from an object to those it refers to and those that hold it, and the
-//! dominator tree; with a way back and forward.
+//! The inspector: leads from the selection to its objects, and from an object to its references and its referrers. It has the dominator
+//! tree too, and a way back and forward.
 //!
 //! | module | shows |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | `bar` | back, forward, the way to what is shown |
 //! | `awaited`, `parts`, `cells`, `bytes` | answers on their way, and what all pages look alike in |
 //!
-//! What it says of objects comes from [`memory_city_analysis::inspection`]; nothing here looks at a heap but by that.
+//! Facts about objects come from [`memory_city_analysis::inspection`], the only access to the heap here.
 
 mod awaited;
 mod bar;
@@ -26,16 +26,16 @@ mod owners;
 mod parts;
 mod tree;
 
-use super::{Place, View, Views};
 use crate::viewer::action::Action;
-use crate::viewer::app::{Awake, Stage};
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::{Dock, Focus};
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::editor::CodeRequest;
+use crate::viewer::frame::{Awake, Stage};
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::{long_list, theme};
 use crate::viewer::selection::Selection;
+use crate::viewer::view::{About, Place, View, Views, draw_with};
 use bevy::prelude::*;
 use bevy_egui::egui;
 use desk::{Desk, DeskOf};
@@ -49,16 +49,30 @@ use tree::TreePage;
 const ID: &str = "inspector";
 
 /// The inspector as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: ID,
-        title: "Inspector",
-        help: "Objects one by one: what the selection keeps, fields and values, who holds what, the dominator tree",
-        place: Place::Middle,
-        keys: |_| long_list::KEYS,
-        plugin,
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
+pub(super) const VIEW: &dyn View = &InspectorView;
+
+struct InspectorView;
+
+impl View for InspectorView {
+    fn about(&self) -> About {
+        About {
+            id: ID,
+            title: "Inspector",
+            help: "Objects one by one: what the selection keeps, fields and values, who holds what, the dominator tree",
+            place: Place::Middle,
+        }
+    }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
+    }
+
+    fn keys(&self, _: &World) -> &'static [KeyCode] {
+        long_list::KEYS
+    }
+
+    fn plugin(&self, app: &mut App) {
+        plugin(app);
     }
 }
 
@@ -86,14 +100,14 @@ struct Inspector {
     times: usize,
     /// An address that is being written.
     address: String,
-    /// Whether it was drawn in the last frame: what nobody sees is not looked for.
+    /// Whether it was drawn in the last frame: a hidden view computes nothing.
     seen: bool,
-    /// What the log says is shown.
+    /// The stop that the log has shown last.
     logged: Option<InspectorStop>,
 }
 
 impl Inspector {
-    /// Other trees of the same program: objects keep their numbers, unless points in time have moved.
+    /// Follows new trees of the same program: objects keep their numbers, unless points in time have moved.
     fn grew(&mut self, times: usize) {
         let Inspector { mut navigation, followed, seen, times: before, .. } = std::mem::take(self);
         if times != before {
@@ -102,7 +116,7 @@ impl Inspector {
         *self = Inspector { navigation, followed, seen, times, ..Inspector::default() };
     }
 
-    /// The point in time of what is shown, where that is not the one of the window.
+    /// The point in time of the page, if it is not that of the window.
     fn time(&self, clock: &Clock) -> usize {
         match self.navigation.here() {
             Some(InspectorStop::Object(stop) | InspectorStop::Tree(Some(stop))) => stop.time,
@@ -184,7 +198,7 @@ fn select(inspector: &mut Inspector, timeline: &Timeline, selection: &mut Select
     inspector.followed = selection.revision();
 }
 
-/// Follows the selection, and takes what jobs have found.
+/// Follows the selection, and takes the results of jobs.
 fn follow(
     document: Res<Document>,
     selection: Res<Selection>,
@@ -280,11 +294,11 @@ fn draw(
     });
 }
 
-/// Nothing was selected yet: what can be looked at.
+/// The page without a selection: it offers things to look at.
 fn nothing(ui: &mut egui::Ui, timeline: &Timeline, selection: &mut Selection) -> Option<InspectorStop> {
-    let text = "Select groups in any view: a building of the city, rows of the table or of the list of what grows (Ctrl adds \
-                one, Shift all up to it). They are looked at as one set, and from there object by object.";
-    parts::card(ui, "What is to be looked at?", text, theme::TEXT, |ui| {
+    let text = "Click a group in any view: a building, or a row of the table or the ranking (Ctrl adds one, Shift all up to \
+                it). The inspector shows them as one set, and from there object by object.";
+    parts::card(ui, "Select something to inspect", text, theme::TEXT, |ui| {
         ui.horizontal(|ui| {
             if ui.button("The whole heap").clicked() {
                 selection.select(timeline, NodeId::ROOT);

@@ -1,4 +1,4 @@
-//! Where one was in the inspector, as in a browser: stops, one after the other, with a way back and forward.
+//! The history of the inspector, as in a browser: stops, one after the other, with a way back and forward.
 
 use memory_city_analysis::inspection::InspectedHeap;
 use memory_city_heap::ObjectId;
@@ -6,7 +6,7 @@ use memory_city_heap::ObjectId;
 /// Something to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InspectorStop {
-    /// Groups, by key, as one set: at whatever time is shown.
+    /// Groups, by key, as one set: at any shown time.
     Groups(Vec<String>),
     /// An object, at the time at which it was found: it has its number in that state alone.
     Object(ObjectStop),
@@ -23,7 +23,7 @@ pub struct ObjectStop {
     pub object: ObjectId,
     /// The type or class.
     pub name: String,
-    /// Where it is.
+    /// Its address.
     pub address: String,
 }
 
@@ -53,12 +53,12 @@ pub struct InspectorWay {
 const MOST: usize = 1_000;
 
 impl InspectorWay {
-    /// What is shown.
+    /// The current stop.
     pub fn here(&self) -> Option<&InspectorStop> {
         self.stops.get(self.at)
     }
 
-    /// Goes on to something else; what lay forward is gone.
+    /// Goes on to another stop; the stops that lay forward are dropped.
     pub fn go(&mut self, stop: InspectorStop) {
         if self.here() == Some(&stop) {
             return;
@@ -71,14 +71,14 @@ impl InspectorWay {
         self.at = self.stops.len() - 1;
     }
 
-    /// Puts something in the place of what is shown; what lay forward is gone.
+    /// Replaces the current stop; the stops that lay forward are dropped.
     pub fn replace(&mut self, stop: InspectorStop) {
         self.stops.truncate(self.at);
         self.at = self.at.saturating_sub(1);
         self.go(stop);
     }
 
-    /// Whether there is something before what is shown.
+    /// Whether there is an earlier stop.
     pub fn can_go_back(&self) -> bool {
         self.at > 0 && !self.stops.is_empty()
     }
@@ -88,14 +88,14 @@ impl InspectorWay {
         self.at + 1 < self.stops.len()
     }
 
-    /// Shows what was shown before. Returns whether there was something.
+    /// Goes back to the earlier stop. Returns false without one.
     pub fn back(&mut self) -> bool {
         let can = self.can_go_back();
         self.at -= usize::from(can);
         can
     }
 
-    /// And forward again.
+    /// Goes forward again.
     pub fn forward(&mut self) -> bool {
         let can = self.can_go_forward();
         self.at += usize::from(can);
@@ -109,8 +109,8 @@ impl InspectorWay {
         }
     }
 
-    /// The way to what is shown, with the numbers of the stops: from the last groups or tree on, at most so many of them; and
-    /// how many are left out between the first and the others.
+    /// The path to the current stop, as numbered stops: from the last groups or tree on, `most` at most. And the number of stops left out
+    /// between the first and the others.
     pub fn crumbs(&self, most: usize) -> (Vec<(usize, &InspectorStop)>, usize) {
         let Some(shown) = self.stops.get(..=self.at) else { return (Vec::new(), 0) };
         let start = shown.iter().rposition(|stop| !matches!(stop, InspectorStop::Object(_))).unwrap_or(0);

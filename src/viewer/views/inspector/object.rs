@@ -1,5 +1,5 @@
-//! The page of an object: what it is and says, how much it keeps, which roots hold it; and below that, one at a time, what it
-//! holds, what holds it, the way to it, its owners and what it owns.
+//! The page of an object: its type and value, its sizes, the roots that hold it. Below that, one at a time: its fields, its referrers,
+//! the way to it, its owners, and the objects that it owns.
 
 use super::awaited::Awaited;
 use super::desk::Desk;
@@ -20,7 +20,7 @@ const MOST: usize = 32;
 /// Bytes that they may take; the one that is shown always stays.
 const MOST_BYTES: usize = 64 << 20;
 
-/// What is known of an object.
+/// Facts about an object.
 pub struct InspectedObject {
     pub object: ObjectId,
     pub page: Awaited<ObjectPage>,
@@ -41,7 +41,7 @@ impl InspectedObjects {
         self.kept.clear();
     }
 
-    /// Takes what jobs have found. Returns whether one is running.
+    /// Takes the results of jobs. Returns whether one is running.
     pub fn poll(&mut self) -> bool {
         let Some(view) = self.kept.back_mut() else { return false };
         let reading = view.page.get().is_none();
@@ -116,7 +116,7 @@ impl InspectedObjects {
     }
 }
 
-/// Asks for what the page shows.
+/// Starts the jobs for the page.
 fn ask(view: &mut InspectedObject, heap: &Arc<InspectedHeap<'static>>, desk: &mut Desk) {
     let object = view.object;
     let looked_at = Arc::clone(heap);

@@ -1,4 +1,4 @@
-//! The owners of an object, and what it owns: its place in the dominator tree, as lists.
+//! The owners of an object, and the objects that it owns: its place in the dominator tree, as lists.
 
 use super::desk::Desk;
 use super::held::{columns, followed, nothing, object_cell};
@@ -10,7 +10,7 @@ use memory_city_analysis::analyses::count_text;
 use memory_city_analysis::inspection::InspectedHeap;
 use memory_city_heap::ObjectId;
 
-/// What alone keeps an object alive, the nearest first. Returns what a click leads to.
+/// Objects that alone keep an object alive, the nearest first. Returns the target of a click.
 pub fn owners(
     ui: &mut egui::Ui,
     view: &mut InspectedObject,
@@ -44,7 +44,7 @@ pub fn owners(
     owners.get(followed(event)? as usize).copied()
 }
 
-/// What an object alone keeps alive, next below it. Returns what a click leads to.
+/// Objects that an object alone keeps alive, next below it. Returns the target of a click.
 pub fn owned(
     ui: &mut egui::Ui,
     view: &mut InspectedObject,

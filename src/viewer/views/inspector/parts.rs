@@ -1,4 +1,4 @@
-//! What the pages of the inspector look alike in: tiles of numbers, tabs, and what stands where an answer is not there yet.
+//! Common parts of the inspector's pages: tiles of numbers, tabs, and the placeholder of an answer that is not there yet.
 
 use super::awaited::Awaited;
 use crate::viewer::editor::CodePlace;
@@ -9,7 +9,7 @@ use memory_city_analysis::tabular::{bytes_text, count_text, objects_text};
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_heap::Amount;
 
-/// Small text beside what matters.
+/// Small text of less importance.
 pub fn quiet(text: impl Into<String>) -> RichText {
     RichText::new(text.into()).size(12.0).color(theme::QUIET)
 }
@@ -19,7 +19,7 @@ pub fn line(ui: &mut egui::Ui, text: RichText) {
     ui.add(egui::Label::new(text).wrap());
 }
 
-/// What is known of a GC root, in one line: a link, where the code of a variable is known. Returns where that is, when it was clicked.
+/// A GC root in one line: a link, if the code of a variable is known. Returns that place, when it was clicked.
 pub fn root_line(ui: &mut egui::Ui, text: &str, place: Option<&str>) -> Option<CodePlace> {
     let place = place.and_then(CodePlace::first_in);
     let colour = if place.is_some() { theme::ACCENT } else { theme::INCOMING };
@@ -32,7 +32,7 @@ pub fn root_line(ui: &mut egui::Ui, text: &str, place: Option<&str>) -> Option<C
     label.on_hover_text(format!("{text}\nClick opens {} in your editor", place.brief())).clicked().then_some(place)
 }
 
-/// A card in the middle of the room there is: a title, what there is to know, and what can be done.
+/// A card in the middle of the available room: a title, a text, and controls.
 pub fn card<R>(ui: &mut egui::Ui, title: &str, text: &str, colour: Color32, add: impl FnOnce(&mut egui::Ui) -> R) -> R {
     let room = ui.available_size();
     let width = (room.x - 32.0).clamp(160.0, 440.0);
@@ -59,8 +59,8 @@ pub fn card<R>(ui: &mut egui::Ui, title: &str, text: &str, colour: Color32, add:
     .inner
 }
 
-/// What stands where an answer will be: progress with a way to end it, or why there is none with a way to ask again. Returns
-/// whether it is asked for again: the answer is `Not` then.
+/// The placeholder of an answer: progress with a way to cancel it, or the error with a way to ask again. The answer becomes `Not` when it
+/// is asked for again.
 pub fn waiting<T: Send + 'static>(ui: &mut egui::Ui, asked: &mut Awaited<T>, what: &str) {
     let mut end = false;
     let mut again = false;
@@ -179,7 +179,7 @@ pub fn tabs<T: Copy + PartialEq>(ui: &mut egui::Ui, chosen: T, all: &[(T, &str, 
     other
 }
 
-/// A name and what it is, in one line of several.
+/// A name and its value, one of several in a line.
 pub fn fact(ui: &mut egui::Ui, name: &str, value: &str) -> egui::Response {
     ui.spacing_mut().item_spacing.x = 5.0;
     ui.label(quiet(name));
@@ -188,7 +188,7 @@ pub fn fact(ui: &mut egui::Ui, name: &str, value: &str) -> egui::Response {
     response
 }
 
-/// What is looked at: one group with its path, or several by name.
+/// Title of the page: one group with its path, or several by name.
 pub fn title(ui: &mut egui::Ui, timeline: &Timeline, nodes: &[NodeId], keys: &[String]) {
     let name = |node: NodeId| theme::brief(&timeline.display_name(node));
     match nodes {

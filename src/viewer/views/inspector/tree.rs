@@ -17,21 +17,21 @@ use memory_city_heap::progress::Progress;
 use memory_city_heap::{Amount, ObjectId};
 use std::sync::Arc;
 
-/// The tree, unfolded as far as it is.
+/// The tree, as far as it is unfolded.
 type Rows = Unfolded<DominatedList>;
 
 /// Levels that are unfolded to show an object; where it lies deeper, the tree begins so far above it.
 const MOST_LEVELS: usize = 60;
 
-/// The tree as it is on screen.
+/// The tree on screen.
 #[derive(Default)]
 pub struct TreePage {
     order: DominatedOrder,
-    /// What was asked to be shown in it.
+    /// The object that was asked to be shown in it.
     shown: Option<Option<ObjectStop>>,
     rows: Option<DominatorRows>,
     making: Awaited<DominatorRows>,
-    /// What is below some rows, on its way.
+    /// Lists below some rows, on their way.
     opening: Vec<(UnfoldedPlace, Awaited<DominatedList>)>,
     state: ListState,
 }
@@ -49,7 +49,7 @@ impl TreePage {
         *self = TreePage { order: self.order, ..TreePage::default() };
     }
 
-    /// Takes what jobs have found. Returns whether one is running.
+    /// Takes the results of jobs. Returns whether one is running.
     pub fn poll(&mut self) -> bool {
         let mut running = self.making.poll();
         if matches!(self.making, Awaited::There(_))
@@ -227,7 +227,7 @@ impl TreePage {
         }
     }
 
-    /// Opens or closes a row. What is below it may have to be counted: that is a job.
+    /// Opens or closes a row. A job counts the rows below it, if they are unknown.
     fn fold(&mut self, heap: &Arc<InspectedHeap<'static>>, place: UnfoldedPlace) {
         let Some(rows) = &mut self.rows else { return };
         if place.open {

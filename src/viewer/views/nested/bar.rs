@@ -1,4 +1,4 @@
-//! What stands above the pictures: how they are drawn, and the way into the tree.
+//! The bar above the nested pictures: their form, and the way into the tree.
 
 use super::Nested;
 use crate::viewer::panels::{numbers, theme};
@@ -66,7 +66,7 @@ fn way(ui: &mut egui::Ui, nested: &mut Nested, timeline: &Timeline) {
     }
 }
 
-/// What the global picture is, and what it leaves out.
+/// Caption of the global picture, with the parts that it leaves out.
 pub fn caption(ui: &egui::Ui, room: egui::Rect, global: &NestedPicture) {
     let mut text = "The whole tree".to_owned();
     if global.left_out > 0 {
@@ -80,7 +80,7 @@ pub fn amount(timeline: &Timeline, value: f64, metric: Metric) -> String {
     numbers::number(timeline, value.round().max(0.0) as u64, metric)
 }
 
-/// What a cell stands for, briefly.
+/// Short name of the part that a cell stands for.
 pub fn part_name(timeline: &Timeline, part: NestedPart) -> String {
     match part {
         NestedPart::Group(node) => theme::brief(timeline.name(node)),

@@ -1,21 +1,21 @@
-//! Sunburst and icicle: the memory tree as parts within parts, at the time that is shown; two levels to go into (the *local* picture),
+//! Sunburst and icicle: the memory tree as parts within parts, at the time that is shown. Two levels to go into (the *local* picture),
 //! the whole tree beside it (the *global* one), and small pictures of other times above the heap's curve.
 //!
-//! Which parts there are, in which order and where, is [`memory_city_views::nested`]'s; pictures are made off the frame
-//! ([`pictures`]), and tell of a step by moving from the one before. Linked with other views by time, selection and hover.
+//! Choice, order and places of parts are [`memory_city_views::nested`]'s. Pictures are made off the frame ([`pictures`]), and show a step
+//! by moving from the one before. Linked with other views by time, selection and hover.
 
 mod bar;
 mod paint;
 mod pictures;
 mod strip;
 
-use super::{Place, View, ViewPicture, ViewTable};
-use crate::viewer::app::Stage;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
+use crate::viewer::frame::Stage;
 use crate::viewer::panels::{theme, tooltip};
 use crate::viewer::selection::Selection;
+use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
 use bevy::prelude::*;
 use bevy_egui::egui;
 use memory_city_analysis::timeline::{NodeId, Timeline};
@@ -33,46 +33,65 @@ const LOCAL_RINGS: u32 = 3;
 const KEYS: &[KeyCode] = &[KeyCode::PageUp, KeyCode::PageDown];
 
 /// Sunburst and icicle as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: ID,
-        title: "Sunburst",
-        help: "The tree as rings or columns: go into groups, compare times side by side",
-        place: Place::Middle,
-        keys: |_| KEYS,
-        plugin,
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
+pub(super) const VIEW: &dyn View = &NestedView;
+
+struct NestedView;
+
+impl View for NestedView {
+    fn about(&self) -> About {
+        About {
+            id: ID,
+            title: "Sunburst",
+            help: "The tree as rings or columns: go into groups, compare times side by side",
+            place: Place::Middle,
+        }
+    }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
+    }
+
+    fn keys(&self, _: &World) -> &'static [KeyCode] {
+        KEYS
+    }
+
+    fn plugin(&self, app: &mut App) {
+        plugin(app);
+    }
+
+    fn table(&self) -> Option<WriteTable> {
+        Some(csv)
+    }
+
+    fn pictures(&self) -> Vec<ViewPicture> {
+        pictures()
     }
 }
 
 /// The two ways to draw it, as pictures without a window.
-pub(super) fn pictures() -> [ViewPicture; 2] {
+fn pictures() -> Vec<ViewPicture> {
     fn shaped(world: &mut World, shape: NestedShape) {
         let mut nested = world.resource_mut::<Nested>();
         nested.shape = shape;
     }
-    [
-        ViewPicture { name: "sunburst", view: ID, set_up: |world| shaped(world, NestedShape::Sunburst) },
-        ViewPicture { name: "icicle", view: ID, set_up: |world| shaped(world, NestedShape::Icicle) },
+    vec![
+        ViewPicture { name: "sunburst", set_up: |world| shaped(world, NestedShape::Sunburst) },
+        ViewPicture { name: "icicle", set_up: |world| shaped(world, NestedShape::Icicle) },
     ]
 }
 
 /// Both pictures as CSV.
-pub(super) fn csv() -> ViewTable {
-    fn write(world: &World) -> Result<Vec<u8>> {
-        let nested = world.resource::<Nested>();
-        let (Some(timeline), Some((plan, time, local, global))) =
-            (world.resource::<Document>().timeline(), nested.pictures.shown())
-        else {
-            return Err(super::no_table("The picture", "is not there yet"));
-        };
-        super::written(&nested_table(timeline, plan, time, &[("local", local), ("global", global)]))
-    }
-    ViewTable { view: ID, csv: write }
+fn csv(world: &World) -> Result<Vec<u8>> {
+    let nested = world.resource::<Nested>();
+    let (Some(timeline), Some((plan, time, local, global))) =
+        (world.resource::<Document>().timeline(), nested.pictures.shown())
+    else {
+        return Err(no_table("The picture", "is not there yet"));
+    };
+    written(&nested_table(timeline, plan, time, &[("local", local), ("global", global)]))
 }
 
-/// What a person has chosen in this view, and its pictures.
+/// Choices of the person in this view, and its pictures.
 #[derive(Resource)]
 pub struct Nested {
     shape: NestedShape,
@@ -84,7 +103,7 @@ pub struct Nested {
     /// Times with small pictures.
     times: Vec<usize>,
     pictures: Pictures,
-    /// Whether it was drawn in the last frame: what nobody sees is not computed.
+    /// Whether it was drawn in the last frame: a hidden view computes nothing.
     seen: bool,
 }
 
@@ -133,7 +152,7 @@ impl Nested {
         }
     }
 
-    /// Another program: its times are others. What was chosen of shape and order stays.
+    /// Follows another program, with other times. The chosen shape and order stay.
     fn opened(&mut self, times: usize) {
         (self.top, self.pictures) = (String::new(), Pictures::default());
         self.times = strip::first_times(times);
@@ -253,7 +272,7 @@ fn keys(ui: &egui::Ui, nested: &mut Nested, timeline: &Timeline, selection: &Sel
     }
 }
 
-/// What another view points at.
+/// The group that another view points at.
 fn hovered_elsewhere(selection: &Selection) -> Option<NodeId> {
     match selection.hovered {
         Some(crate::viewer::selection::Target::Node(node)) => Some(node),
@@ -261,7 +280,7 @@ fn hovered_elsewhere(selection: &Selection) -> Option<NodeId> {
     }
 }
 
-/// Points at a cell: it lights up in all views, and says what it is.
+/// Points at a cell: it lights up in all views, with a tooltip.
 fn point(
     ui: &egui::Ui,
     selection: &mut Selection,

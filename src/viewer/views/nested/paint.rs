@@ -1,4 +1,4 @@
-//! Paints a picture into a room, and finds the cell under the mouse pointer.
+//! Painting of a nested picture into a room, and the search for the cell under the mouse pointer.
 
 use super::bar::{amount, part_name};
 use crate::viewer::panels::theme;
@@ -21,7 +21,7 @@ pub struct NestedLook<'a> {
     /// The group that is shown elsewhere: all that is not in it is pale.
     pub branch_of: Option<NodeId>,
     pub selected: Vec<NodeId>,
-    /// What the mouse points at, here or elsewhere.
+    /// The group under the mouse, here or elsewhere.
     pub pointed: Option<NodeId>,
 }
 
@@ -31,7 +31,7 @@ const INK: Color32 = Color32::from_rgb(16, 20, 30);
 /// Between cells.
 const LINE: Color32 = Color32::from_rgb(13, 18, 28);
 
-/// Cells with less than this many square points are not painted: nobody would see them.
+/// Least area of a painted cell, square points: smaller ones would be invisible.
 const LEAST: f32 = 0.3;
 
 /// Paints a picture; the cell under the mouse pointer.

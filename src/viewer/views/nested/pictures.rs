@@ -1,9 +1,9 @@
-//! The pictures of the view, made by jobs while the ones before stay on screen.
+//! The pictures of the nested view, made by jobs while the ones before stay on screen.
 
 use super::{LOCAL_RINGS, Nested};
-use crate::viewer::app::Awake;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
+use crate::viewer::frame::Awake;
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::PanelState;
@@ -13,10 +13,10 @@ use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use memory_city_views::nested::{NestedConfig, NestedPicture, NestedPlan, SiblingOrder, heap_scale};
 use std::sync::Arc;
 
-/// What a plan is of.
+/// Input of a plan.
 type PlanOf = (u64, Metric, SiblingOrder);
 
-/// What pictures are of.
+/// Input of the pictures.
 #[derive(Clone, Debug, PartialEq)]
 struct PictureOf {
     plan: PlanOf,
@@ -34,7 +34,7 @@ pub struct MadePicture {
     pub small: Vec<(usize, f64, NestedPicture)>,
 }
 
-/// What is on screen, and what is on its way.
+/// The pictures on screen, and those on their way.
 #[derive(Default)]
 pub struct Pictures {
     made: Option<(PictureOf, MadePicture)>,
@@ -44,7 +44,7 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// What there is, once there is something.
+    /// The finished pictures, if there are any.
     pub fn made(&self) -> Option<&MadePicture> {
         self.made.as_ref().map(|(_, made)| made)
     }
@@ -76,7 +76,7 @@ impl Pictures {
     }
 }
 
-/// Follows document, time, metric and what is chosen in the view.
+/// Follows document, time, metric and the choices in the view.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn follow(
     mut nested: ResMut<Nested>,

@@ -1,4 +1,5 @@
-//! The heap over time, and small pictures of some times side by side: a click on the curve shows a time, or takes it away.
+//! The strip below the nested pictures: the heap over time, and small pictures of some times side by side. A click on the curve adds a
+//! time, or takes it away.
 
 use super::paint::{self, NestedLook};
 use super::{LOCAL_RINGS, Nested};

@@ -1,16 +1,24 @@
-//! What stands above the charts: which they are, what is suspicious, thresholds.
+//! The bar above the charts of the overview: the choice of charts, suspicious windows, thresholds.
 
 use super::Overview;
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::{chosen, theme};
 use crate::viewer::run::OpenRun;
 use bevy_egui::egui::{self, RichText};
+use memory_city_analysis::analyses::LeakVerdict;
 use memory_city_analysis::timeline::{GcNoun, Timeline};
 use memory_city_analysis::windows::WindowRules;
 use memory_city_views::overview::RunView;
 
 /// The controls.
-pub fn show(ui: &mut egui::Ui, overview: &mut Overview, run: &mut OpenRun, clock: &mut Clock, timeline: &Timeline) {
+pub fn show(
+    ui: &mut egui::Ui,
+    overview: &mut Overview,
+    run: &mut OpenRun,
+    clock: &mut Clock,
+    timeline: &Timeline,
+    verdict: Option<&LeakVerdict>,
+) {
     let noun = run.facts().map_or(GcNoun::default(), |facts| facts.noun());
     let details = format!("Each {}: before and after, by space, how long it takes, allocation, survival", noun.one());
     ui.horizontal_wrapped(|ui| {
@@ -23,8 +31,13 @@ pub fn show(ui: &mut egui::Ui, overview: &mut Overview, run: &mut OpenRun, clock
             }
         }
         ui.separator();
-        if run.suspects().is_empty() {
-            ui.label(RichText::new("Nothing is suspicious").color(theme::QUIET))
+        // What the card says grows is in no window's rules.
+        let grows = verdict.filter(|verdict| verdict.grows());
+        if let Some(verdict) = grows.filter(|_| run.suspects().is_empty()) {
+            ui.label(RichText::new(format!("⬆ {}", verdict.kind.tag())).color(theme::GROWTH))
+                .on_hover_text(format!("{}. No window of time is suspicious of it", verdict.headline));
+        } else if run.suspects().is_empty() {
+            ui.label(RichText::new("No window is suspicious").color(theme::QUIET))
                 .on_hover_text("No window of time is beyond the thresholds for growing memory, collecting, or churn");
         }
         for suspect in run.suspects() {

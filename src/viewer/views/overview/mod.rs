@@ -1,18 +1,18 @@
-//! Overview and details of a run: how much memory it used and how long it collected, where that is suspicious, and the numbers of the
-//! window that is chosen.
+//! Overview and details of a run: its memory and its collection times, the suspicious windows, and the numbers of the chosen window.
 //!
-//! Charts are [`memory_city_views::overview`]'s, over what [`OpenRun`] knows; here they are painted. The chosen window is that of all
+//! Charts are [`memory_city_views::overview`]'s, over the facts of [`OpenRun`]; here they are painted. The chosen window is that of all
 //! views ([`Clock`]). May not: find windows, or count.
 
 mod bar;
 mod paint;
 
-use super::{Place, View, ViewPicture, ViewTable};
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Opened};
+use crate::viewer::finding::Finding;
 use crate::viewer::panels::{chosen, theme};
 use crate::viewer::run::{Moments, OpenRun};
+use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::run::RunFacts;
@@ -30,45 +30,64 @@ const KEYS: &[KeyCode] = &[KeyCode::End];
 const NEAR: f64 = 6.0;
 
 /// The overview as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: ID,
-        title: "Overview",
-        help: "Memory and garbage collection over the run, with suspicious windows; and their details",
-        place: Place::Middle,
-        keys: |_| KEYS,
-        plugin,
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
+pub(super) const VIEW: &dyn View = &OverviewView;
+
+struct OverviewView;
+
+impl View for OverviewView {
+    fn about(&self) -> About {
+        About {
+            id: ID,
+            title: "Overview",
+            help: "Memory and garbage collection over the run, with suspicious windows; and their details",
+            place: Place::Middle,
+        }
+    }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
+    }
+
+    fn keys(&self, _: &World) -> &'static [KeyCode] {
+        KEYS
+    }
+
+    fn plugin(&self, app: &mut App) {
+        plugin(app);
+    }
+
+    fn table(&self) -> Option<WriteTable> {
+        Some(csv)
+    }
+
+    fn pictures(&self) -> Vec<ViewPicture> {
+        pictures()
     }
 }
 
 /// Both as pictures without a window.
-pub(super) fn pictures() -> [ViewPicture; 2] {
+fn pictures() -> Vec<ViewPicture> {
     fn of(world: &mut World, view: RunView) {
         world.resource_mut::<Overview>().view = view;
     }
-    [
-        ViewPicture { name: "overview", view: ID, set_up: |world| of(world, RunView::Overview) },
-        ViewPicture { name: "details", view: ID, set_up: |world| of(world, RunView::Details) },
+    vec![
+        ViewPicture { name: "overview", set_up: |world| of(world, RunView::Overview) },
+        ViewPicture { name: "details", set_up: |world| of(world, RunView::Details) },
     ]
 }
 
-/// What its charts show as CSV: points by time in the overview, collection by collection in the details.
-pub(super) fn csv() -> ViewTable {
-    fn write(world: &World) -> Result<Vec<u8>> {
-        let Some(facts) = world.resource::<OpenRun>().facts() else {
-            return Err(super::no_table("The run", "is not known yet"));
-        };
-        super::written(&match world.resource::<Overview>().view {
-            RunView::Overview => facts.overview_table(),
-            RunView::Details => facts.table(),
-        })
-    }
-    ViewTable { view: ID, csv: write }
+/// Content of its charts as CSV: points by time in the overview, collection by collection in the details.
+fn csv(world: &World) -> Result<Vec<u8>> {
+    let Some(facts) = world.resource::<OpenRun>().facts() else {
+        return Err(no_table("The run", "is not known yet"));
+    };
+    written(&match world.resource::<Overview>().view {
+        RunView::Overview => facts.overview_table(),
+        RunView::Details => facts.table(),
+    })
 }
 
-/// What is drawn of the run.
+/// State of the view.
 #[derive(Resource, Default)]
 pub struct Overview {
     view: RunView,
@@ -76,7 +95,7 @@ pub struct Overview {
     zoom: Option<(u64, u64)>,
     /// The end of the window that stays while the other one is dragged.
     fixed: Option<u64>,
-    /// The picture that was drawn last: of which facts, made by what.
+    /// The last picture, with its facts and settings.
     made: Option<(Arc<RunFacts>, RunConfig, RunPicture)>,
 }
 
@@ -92,7 +111,7 @@ fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
     mut overview: ResMut<Overview>,
-    (mut run, mut clock, focus): (ResMut<OpenRun>, ResMut<Clock>, Res<Focus>),
+    (mut run, mut clock, focus, finding): (ResMut<OpenRun>, ResMut<Clock>, Res<Focus>, Res<Finding>),
 ) {
     let Some(open) = document.get() else { return };
     let (overview, run) = (overview.bypass_change_detection(), run.bypass_change_detection().asked());
@@ -117,7 +136,7 @@ fn draw(
         if focus.is(ID) {
             chosen::key(ui, clock);
         }
-        bar::show(ui, overview, run, clock, timeline);
+        bar::show(ui, overview, run, clock, timeline, finding.verdict());
         let room = ui.available_rect_before_wrap();
         let side = |v: f32| f64::from(v);
         let config = RunConfig {
@@ -139,7 +158,7 @@ fn draw(
     });
 }
 
-/// Dragging chooses a window or moves one of its edges, a click goes to a time or chooses what is marked there, Ctrl and wheel zoom.
+/// Dragging chooses a window or moves one of its edges, a click goes to a time or chooses the mark there, Ctrl and wheel zoom.
 #[allow(clippy::too_many_arguments)] // what charts are drawn from
 fn mouse(
     ui: &egui::Ui,

@@ -1,4 +1,4 @@
-//! Draws the charts and the numbers beside them.
+//! Painting of the overview's charts and of the numbers beside them.
 
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Mesh, Pos2, Rect, RichText, Shape, Stroke};

@@ -1,4 +1,4 @@
-//! Above the table: what is looked for, and whether rows are a tree or a list.
+//! The header of the table: the search, and whether rows are a tree or a list.
 
 use super::rows::Table;
 use crate::viewer::panels::spinner::spinner;

@@ -20,7 +20,7 @@ const KEYS: &[KeyCode] = &[
     KeyCode::PageDown,
 ];
 
-/// The keys that do something in the table as it is.
+/// The keys with an effect in the present state of the table.
 pub fn taken(world: &World) -> &'static [KeyCode] {
     let table = world.resource::<Table>();
     match table.order.shape {
@@ -33,7 +33,7 @@ pub fn taken(world: &World) -> &'static [KeyCode] {
 /// Rows that a page key passes.
 const PAGE: usize = 20;
 
-/// Does what the pressed keys say; nothing while a text is typed.
+/// Carries out the pressed keys; none while a text is typed.
 pub fn handle(ui: &egui::Ui, table: &mut Table, timeline: &Timeline, selection: &mut Selection) {
     if ui.memory(|memory| memory.focused().is_some()) {
         return;

@@ -1,21 +1,21 @@
-//! The table: the whole memory tree with a column for each metric, its growth, share, and a line over time; sorted,
-//! filtered, opened and closed, linked with the other views both ways.
+//! The table: the whole memory tree with a column for each metric, its growth, share, and a line over time. It can be sorted, filtered,
+//! opened and closed, and is linked with the other views both ways.
 //!
-//! What the rows are is [`memory_city_analysis::table`]'s; they are made off the frame ([`rows`]), and what is painted
-//! follows the rows on screen ([`paint`]), however many there are.
+//! The rows are [`memory_city_analysis::table`]'s, made off the frame ([`rows`]). Painting costs as much as the rows on screen
+//! ([`paint`]), however many there are.
 
 mod header;
 mod keys;
 mod paint;
 mod rows;
 
-use super::{Place, View, ViewPicture, ViewTable};
-use crate::viewer::app::Stage;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
+use crate::viewer::frame::Stage;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::{Selection, SharedFilter};
+use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
 use bevy::prelude::*;
 use bevy_egui::egui;
 use memory_city_analysis::table::{Arrangement, TableRows};
@@ -26,37 +26,51 @@ pub use rows::Table;
 const ID: &str = "table";
 
 /// The table as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: ID,
-        title: "Table",
-        help: "The whole tree as a table: sort, filter, compare over time",
-        place: Place::Middle,
-        keys: keys::taken,
-        plugin,
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
-    }
-}
+pub(super) const VIEW: &dyn View = &TablePane;
 
-/// It as a picture without a window.
-pub(super) fn pictures() -> [ViewPicture; 1] {
-    [ViewPicture { name: ID, view: ID, set_up: |_| () }]
-}
+struct TablePane;
 
-/// Its rows as CSV: what `report --tree --format csv` prints, as it is sorted, filtered and opened here.
-pub(super) fn csv() -> ViewTable {
-    fn write(world: &World) -> Result<Vec<u8>> {
-        let grouping = world.resource::<Document>().get().map(|open| open.source.grouping_title()).unwrap_or_default();
-        match world.resource::<Table>().shown() {
-            Some((data, view, shape)) => {
-                let arrangement = Arrangement { shape, ..Arrangement::default() };
-                super::written(&TableRows::new(data, view, &arrangement, &grouping))
-            }
-            None => Err(super::no_table("The table", "is not there yet")),
+impl View for TablePane {
+    fn about(&self) -> About {
+        About {
+            id: ID,
+            title: "Table",
+            help: "The whole tree as a table: sort, filter, compare over time",
+            place: Place::Middle,
         }
     }
-    ViewTable { view: ID, csv: write }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
+    }
+
+    fn keys(&self, world: &World) -> &'static [KeyCode] {
+        keys::taken(world)
+    }
+
+    fn plugin(&self, app: &mut App) {
+        plugin(app);
+    }
+
+    fn table(&self) -> Option<WriteTable> {
+        Some(csv)
+    }
+
+    fn pictures(&self) -> Vec<ViewPicture> {
+        vec![ViewPicture { name: ID, set_up: |_| () }]
+    }
+}
+
+/// Its rows as CSV: the output of `report --tree --format csv`, but sorted, filtered and opened as here.
+fn csv(world: &World) -> Result<Vec<u8>> {
+    let grouping = world.resource::<Document>().get().map(|open| open.source.grouping_title()).unwrap_or_default();
+    match world.resource::<Table>().shown() {
+        Some((data, view, shape)) => {
+            let arrangement = Arrangement { shape, ..Arrangement::default() };
+            written(&TableRows::new(data, view, &arrangement, &grouping))
+        }
+        None => Err(no_table("The table", "is not there yet")),
+    }
 }
 
 fn plugin(app: &mut App) {

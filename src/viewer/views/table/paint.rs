@@ -1,4 +1,4 @@
-//! The rows on screen: cells, lines over time, and below them the sums of what is selected.
+//! Painting of the table's rows on screen: cells, lines over time, and below them the sums of the selection.
 
 use super::rows::Table;
 use crate::viewer::panels::numbers::{number, signed};
@@ -14,11 +14,11 @@ use std::sync::Arc;
 /// Height of the line below the table.
 pub const FOOTER: f32 = 22.0;
 const ROW: f32 = 18.0;
-/// Points of a line over time: more are not told apart in a cell.
+/// Most points of a line over time: more would be indistinct in a cell.
 const MOST_POINTS: usize = 60;
-/// How far children stand to the right.
+/// Indentation of children, points.
 const INDENT: f32 = 14.0;
-/// Deeper rows stand no further to the right.
+/// Depth from which the indentation stays the same.
 const DEEPEST_INDENT: u32 = 14;
 
 /// The table itself.
@@ -124,7 +124,7 @@ fn title(ui: &mut egui::Ui, table: &mut Table, data: &TreeTable, column: usize) 
     }
 }
 
-/// The name, with what opens and closes it. Returns whether that was clicked.
+/// The name, with the sign that opens and closes it. Returns whether that was clicked.
 fn name(ui: &mut egui::Ui, table: &Table, timeline: &Timeline, node: NodeId) -> bool {
     let mut toggled = false;
     let text = if table.order.shape == TableShape::Tree {
@@ -220,7 +220,7 @@ fn line(ui: &mut egui::Ui, timeline: &Timeline, node: NodeId, metric: Metric, ti
     ui.painter().circle_filled(now, 2.0, Color32::WHITE);
 }
 
-/// The sums of what is selected.
+/// The sums of the selection.
 pub fn footer(ui: &mut egui::Ui, timeline: &Timeline, selection: &Selection, time: usize) {
     ui.horizontal(|ui| {
         let quiet = |text: String| RichText::new(text).size(11.5).color(theme::QUIET);

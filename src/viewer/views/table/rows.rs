@@ -1,8 +1,8 @@
-//! The rows of the table: which there are, in which order, made by jobs while the ones before stay on screen.
+//! The rows of the table in their order, made by jobs while the ones before stay on screen.
 
-use crate::viewer::app::Awake;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
+use crate::viewer::frame::Awake;
 use crate::viewer::job::Job;
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::PanelState;
@@ -18,7 +18,7 @@ use memory_city_heap::progress::Progress;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What the numbers are of.
+/// Input of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Of {
     revision: u64,
@@ -26,23 +26,23 @@ struct Of {
     metric: Metric,
 }
 
-/// What decides the rows besides the numbers.
+/// Input of the rows besides the numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     /// Column and whether its largest come first.
     pub sort: Option<(String, bool)>,
-    /// What is looked for.
+    /// Text of the search.
     pub filter: String,
     /// Tree, leaves, or all nodes.
     pub shape: TableShape,
-    /// Counts changes of what is open.
+    /// Number of changes to the set of open rows.
     opened: u64,
 }
 
-/// What rows are being made of, and how, and who makes them.
+/// Input of the rows being made, and the job that makes them.
 type Making = ((Of, Order), Job<Result<Made>>);
 
-/// The table and what it shows.
+/// The table and its rows.
 #[derive(Resource)]
 pub struct Table {
     /// The order that is wanted.
@@ -53,17 +53,17 @@ pub struct Table {
     view: TableView,
     shown: Option<(Of, Order)>,
     job: Option<Making>,
-    /// Why the filter cannot be read: the place, and what could stand there.
+    /// The error of the filter: the place, and expected words.
     pub wrong: Option<(String, String)>,
     /// The row that keys move from.
     pub cursor: Option<NodeId>,
-    /// Where a range of rows begins.
+    /// First row of a range.
     pub anchor: Option<NodeId>,
     /// A node to scroll to.
     pub reveal: Option<NodeId>,
     /// The revision of the selection that was followed last.
     pub followed: u64,
-    /// Whether it was drawn in the last frame: what nobody sees is not computed.
+    /// Whether it was drawn in the last frame: a hidden view computes nothing.
     pub seen: bool,
     timeline: Option<Arc<Timeline>>,
 }
@@ -108,7 +108,7 @@ impl Table {
         Some((data, &self.view, self.order.shape))
     }
 
-    /// What lines over time show.
+    /// Metric of the lines over time.
     pub fn metric(&self) -> Metric {
         self.data.as_ref().map_or(Metric::Bytes, |(of, _)| of.metric)
     }
@@ -153,13 +153,13 @@ impl Table {
         };
     }
 
-    /// Another program: nothing of what was shown is there any more. How it is sorted stays.
+    /// Drops the rows, for another program. The sorting stays.
     pub fn forget(&mut self) {
         let order = Order { filter: String::new(), opened: self.order.opened + 1, ..self.order.clone() };
         *self = Table { order, seen: self.seen, ..Table::default() };
     }
 
-    /// The same program with other trees: what was open stays open.
+    /// Follows new trees of the same program: open rows stay open.
     pub fn rebind(&mut self, timeline: &Arc<Timeline>) {
         if let Some(before) = self.timeline.replace(Arc::clone(timeline)) {
             let same = |node: NodeId| timeline.find(&before.key(node));
@@ -172,7 +172,7 @@ impl Table {
         self.view = TableView::default();
     }
 
-    /// Opens what lies above a node and scrolls to it.
+    /// Opens the groups around a node and scrolls to it.
     fn follow(&mut self, timeline: &Timeline, node: NodeId) {
         let mut above = timeline.parent(node);
         while let Some(node) = above {

@@ -1,4 +1,4 @@
-//! What is set for all charts and for each.
+//! The settings of trend charts: of all, and of each.
 
 use super::charts::ChartMeasure;
 use super::sizes::FoundSizes;
@@ -12,7 +12,7 @@ use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::{ClosureMetric, GcNoun, NodeId, Timeline};
 use memory_city_analysis::trends::{Thinning, TrendOrder};
 
-/// What each order is called, and what it means.
+/// Name and meaning of each order.
 const ORDERS: [(TrendOrder, &str, &str); 5] = [
     (TrendOrder::Growth, "growth", "Those that grow most come first"),
     (TrendOrder::RelativeGrowth, "relative growth", "Those that grow most, compared with what they were, come first"),
@@ -75,7 +75,7 @@ pub fn window(
     });
 }
 
-/// Which points in time are charted.
+/// Choice of the charted points in time.
 fn thinning(ui: &mut egui::Ui, set: &mut TrendSettings) {
     let text = match set.thinning {
         Thinning::All => "every time",
@@ -108,7 +108,7 @@ fn thinning(ui: &mut egui::Ui, set: &mut TrendSettings) {
     }
 }
 
-/// What a chart is of, and its settings.
+/// Subject and settings of a chart.
 pub(super) fn of_chart(
     ui: &mut egui::Ui,
     trends: &mut TrendCharts,
@@ -162,8 +162,7 @@ pub(super) fn of_chart(
     });
 }
 
-/// The box in which a chart's metric is chosen: those that the document knows, then those that can be found. Returns the id of what was
-/// chosen.
+/// The choice of a chart's metric: first those of the document, then those that can be computed. Returns the id of the choice.
 fn measures(ui: &mut egui::Ui, measure: ChartMeasure, drawing: &Drawing<'_>) -> Option<String> {
     let (timeline, mut picked) = (drawing.timeline, None);
     let shown = measure.info(timeline);
@@ -192,7 +191,7 @@ fn measures(ui: &mut egui::Ui, measure: ChartMeasure, drawing: &Drawing<'_>) -> 
     picked
 }
 
-/// At how many times sizes are, and how many of these are known.
+/// Number of times with sizes, and how many of these are known.
 fn sizes_at(ui: &mut egui::Ui, set: &mut TrendSettings, found: &mut FoundSizes, drawing: &Drawing<'_>) {
     let state = found.state();
     let all = drawing.timeline.times();
@@ -233,7 +232,7 @@ fn sizes_at(ui: &mut egui::Ui, set: &mut TrendSettings, found: &mut FoundSizes, 
     }
 }
 
-/// What stands where a chart of sizes will be.
+/// Placeholder of a chart of sizes.
 pub(super) fn awaited(ui: &mut egui::Ui, found: &FoundSizes, metric: ClosureMetric) {
     let state = found.state();
     let what = metric.info().title.to_lowercase();

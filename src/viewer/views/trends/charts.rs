@@ -1,10 +1,10 @@
-//! The series of charts, made by jobs while the ones before stay on screen.
+//! The series of trend charts, made by jobs while the ones before stay on screen.
 
 use super::TrendCharts;
 use super::sizes::SizesWish;
-use crate::viewer::app::Awake;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
+use crate::viewer::frame::Awake;
 use crate::viewer::job::Job;
 use crate::viewer::loading::Loading;
 use crate::viewer::notices::Notices;
@@ -17,7 +17,7 @@ use memory_city_analysis::timeline::{ClosureMetric, Metric, MetricInfo, NodeId, 
 use memory_city_analysis::trends::{self, GroupSizes, MinMaxLevels, Thinning, TrendOrder, spread};
 use std::sync::Arc;
 
-/// What a person has set for one chart.
+/// Settings of one chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartRules {
     /// The id of a metric; that of the other views where none is chosen.
@@ -27,7 +27,7 @@ pub struct ChartRules {
     pub top: usize,
     /// Whether the rest is shown.
     pub rest: bool,
-    /// Stacked areas or lines; what fits the metric where nothing is chosen.
+    /// Stacked areas or lines; `None`: as it suits the metric.
     pub stacked: Option<bool>,
 }
 
@@ -37,7 +37,7 @@ impl Default for ChartRules {
     }
 }
 
-/// What a chart measures.
+/// Measure of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChartMeasure {
     /// The document knows it at every time.
@@ -47,7 +47,7 @@ pub enum ChartMeasure {
 }
 
 impl ChartMeasure {
-    /// What it says of itself.
+    /// Its name and unit.
     pub fn info(self, timeline: &Timeline) -> MetricInfo {
         match self {
             ChartMeasure::Known(metric) => timeline.metric_info(metric),
@@ -67,7 +67,7 @@ impl ChartMeasure {
     }
 }
 
-/// What series are of.
+/// Input of the series.
 #[derive(Clone, Debug, PartialEq)]
 struct SeriesOf {
     revision: u64,
@@ -88,7 +88,7 @@ impl SeriesOf {
 pub struct DrawnSeries {
     /// `None` for the rest.
     pub node: Option<NodeId>,
-    /// Its key: it has another node in what grew.
+    /// Its key: its node may change as trees grow.
     key: String,
     pub name: String,
     /// By charted time.
@@ -112,7 +112,7 @@ pub struct DrawnChart {
     pub others: usize,
     /// Whether series add up to more than the group.
     pub overlaps: bool,
-    /// The name of the last charted time: whoever has the same has the same times until then.
+    /// The name of the last charted time: equal names mean equal times until then.
     last: String,
     /// The document that its nodes are of.
     revision: u64,
@@ -138,7 +138,7 @@ impl DrawnChart {
         Some((first.min(last), last))
     }
 
-    /// The same chart of a timeline that has grown: groups are found again by key. Returns whether it is.
+    /// Follows a timeline that has grown: groups are found again by key. Returns whether it is still the same chart.
     fn follow(&mut self, timeline: &Timeline) -> bool {
         let points = timeline.points();
         let same = self.times.last().and_then(|&last| points.get(last)).is_some_and(|point| point.label == self.last);
@@ -150,7 +150,7 @@ impl DrawnChart {
     }
 }
 
-/// One chart: what it is of, how, and what there is of it.
+/// One chart: subject, settings and series.
 #[derive(Default)]
 pub struct Chart {
     /// The key of the group; of the whole heap where it is empty.
@@ -171,12 +171,12 @@ impl Chart {
         timeline.find(&self.of).unwrap_or(NodeId::ROOT)
     }
 
-    /// What there is, once there is something.
+    /// The finished chart, if there is one.
     pub fn drawn(&self) -> Option<&DrawnChart> {
         self.drawn.as_ref().map(|(_, drawn)| drawn)
     }
 
-    /// What it measures: what was chosen for it, else what other views do.
+    /// Its measure: the one chosen for it, else that of the other views.
     pub fn measure(&self, timeline: &Timeline, settings: &Settings, finds: bool) -> ChartMeasure {
         let Some(id) = self.rules.metric.as_deref() else { return ChartMeasure::Known(settings.metric_in(timeline)) };
         let found = || ClosureMetric::of(id).ok().filter(|metric| finds && ClosureMetric::CLOSURES.contains(metric));
@@ -219,7 +219,7 @@ fn times_of_sizes(charted: &[usize], window: Option<(usize, usize)>, most: usize
     times
 }
 
-/// Follows document, metric, span, and what is set for each chart; and, without a window, the selection.
+/// Follows document, metric, span, and the settings of each chart; and, without a window, the selection.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 pub fn follow(
     mut trends: ResMut<TrendCharts>,
@@ -386,7 +386,7 @@ mod tests {
     use memory_city_analysis::group::MemoryTree;
     use memory_city_analysis::timeline::{Amount, TimePoint};
 
-    /// So many points in time of two groups, of which the second comes with the third.
+    /// So many points in time of two groups. The second appears at the third point.
     fn timeline(times: usize) -> Timeline {
         let tree = |time: usize| {
             let mut tree = MemoryTree::new();

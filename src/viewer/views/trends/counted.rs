@@ -1,5 +1,5 @@
-//! What was counted by class between the points in time, as rings beside the lines of a chart. They are no points in time: nobody can go
-//! there, and they may have garbage in them, which is said beside them.
+//! Counts by class between the points in time, as rings beside the lines of a chart. The time slider has no stop there, and the counts
+//! may include garbage, which a text beside them says.
 
 use super::charts::{ChartMeasure, DrawnChart, DrawnSeries};
 use super::plot::{self, Axis, Scale};
@@ -15,8 +15,8 @@ pub(super) struct CountedCourse {
     pub(super) at: Vec<(f64, u64)>,
 }
 
-/// The courses beside the lines of a chart: of each class that has a line, or of all together above a stack of the whole heap. At most
-/// `most` rings each.
+/// The courses beside the lines of a chart: of each class that has a line, or of all together above a stack of the whole heap. Each has
+/// at most `most` rings.
 pub(super) fn courses(
     chart: &DrawnChart,
     timeline: &Timeline,
@@ -55,7 +55,7 @@ pub(super) fn most(courses: &[CountedCourse]) -> u64 {
     courses.iter().flat_map(|course| &course.at).map(|&(_, value)| value).max().unwrap_or(0)
 }
 
-/// Draws them, and what they are.
+/// Draws the rings, and their explanation.
 pub(super) fn show(painter: &egui::Painter, scale: &Scale, courses: &[CountedCourse], between: Option<&CountsBetween>) {
     for course in courses {
         let at = course.at.iter().map(|&(place, value)| Pos2::new(scale.x(place), scale.y(value as f64)));

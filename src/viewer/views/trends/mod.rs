@@ -1,9 +1,9 @@
-//! Trends: the children of a group over time, the strongest by themselves and the rest as one; a click on one of them opens the chart
-//! of its own children below, as deep as the tree is.
+//! Trends: the children of a group over time, the strongest by themselves and the rest as one. A click on one of them opens the chart of
+//! its own children below, as deep as the tree is.
 //!
-//! What the series are is [`memory_city_analysis::trends`]'s, made off the frame ([`charts`]), deep and retained sizes at fewer times
-//! ([`sizes`]); how they are drawn is [`plot`]'s. Below them are the collections ([`strip`]). Time, zoom and the chosen window are the
-//! same for all charts, everything else is a chart's own.
+//! The series are [`memory_city_analysis::trends`]'s, made off the frame ([`charts`]), deep and retained sizes at fewer times
+//! ([`sizes`]). They are drawn by [`plot`]. Below them are the collections ([`strip`]). Time, zoom and the chosen window are the same for
+//! all charts, everything else is a chart's own.
 
 mod bar;
 mod charts;
@@ -13,15 +13,15 @@ mod rows;
 mod sizes;
 mod strip;
 
-use super::{Place, View, ViewPicture, ViewTable};
-use crate::viewer::app::Stage;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
+use crate::viewer::frame::Stage;
 use crate::viewer::panels::{PanelState, chosen, theme};
 use crate::viewer::run::OpenRun;
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
+use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
 use bevy::prelude::*;
 use bevy_egui::egui;
 use charts::{Chart, ChartMeasure, ChartedTimes};
@@ -40,44 +40,58 @@ const KEYS: &[KeyCode] = &[KeyCode::End];
 const HEIGHT: f32 = 200.0;
 
 /// Trends as a kind of view.
-pub(super) fn view() -> View {
-    View {
-        id: ID,
-        title: "Trends",
-        help: "Groups over time, to go down into: areas or lines, by growth, size or average",
-        place: Place::Middle,
-        keys: |_| KEYS,
-        plugin,
-        draw: |world, ui| super::draw_with(world, ui, draw),
-        preparation: None,
-    }
-}
+pub(super) const VIEW: &dyn View = &TrendsView;
 
-/// It as a picture without a window.
-pub(super) fn pictures() -> [ViewPicture; 1] {
-    [ViewPicture { name: ID, view: ID, set_up: |_| () }]
+struct TrendsView;
+
+impl View for TrendsView {
+    fn about(&self) -> About {
+        About {
+            id: ID,
+            title: "Trends",
+            help: "Groups over time, to go down into: areas or lines, by growth, size or average",
+            place: Place::Middle,
+        }
+    }
+
+    fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
+        draw_with(world, ui, draw);
+    }
+
+    fn keys(&self, _: &World) -> &'static [KeyCode] {
+        KEYS
+    }
+
+    fn plugin(&self, app: &mut App) {
+        plugin(app);
+    }
+
+    fn table(&self) -> Option<WriteTable> {
+        Some(csv)
+    }
+
+    fn pictures(&self) -> Vec<ViewPicture> {
+        vec![ViewPicture { name: ID, set_up: |_| () }]
+    }
 }
 
 /// The values of all charts as CSV.
-pub(super) fn csv() -> ViewTable {
-    fn write(world: &World) -> Result<Vec<u8>> {
-        let trends = world.resource::<TrendCharts>();
-        let Some(timeline) = world.resource::<Document>().timeline() else {
-            return Err(super::no_table("The chart", "is not there yet"));
-        };
-        let shown = trends.charts.iter().filter_map(|chart| {
-            let drawn = chart.drawn()?;
-            let series = drawn.series.iter().map(|series| (series.node, &series.values[..])).collect();
-            let (metric, times) = (&drawn.info, Some(&*drawn.times));
-            Some(ShownTrends { parent: chart.parent(timeline), metric, series, times })
-        });
-        let shown: Vec<_> = shown.collect();
-        if shown.is_empty() {
-            return Err(super::no_table("The chart", "is not there yet"));
-        }
-        super::written(&trends_table(timeline, &shown))
+fn csv(world: &World) -> Result<Vec<u8>> {
+    let trends = world.resource::<TrendCharts>();
+    let Some(timeline) = world.resource::<Document>().timeline() else {
+        return Err(no_table("The chart", "is not there yet"));
+    };
+    let shown = trends.charts.iter().filter_map(|chart| {
+        let drawn = chart.drawn()?;
+        let series = drawn.series.iter().map(|series| (series.node, &series.values[..])).collect();
+        let (metric, times) = (&drawn.info, Some(&*drawn.times));
+        Some(ShownTrends { parent: chart.parent(timeline), metric, series, times })
+    });
+    let shown: Vec<_> = shown.collect();
+    if shown.is_empty() {
+        return Err(no_table("The chart", "is not there yet"));
     }
-    ViewTable { view: ID, csv: write }
+    written(&trends_table(timeline, &shown))
 }
 
 /// The charts, one below the other.
@@ -87,9 +101,9 @@ pub struct TrendCharts {
     charts: Vec<Chart>,
     /// The part of the time that is seen, the same for all.
     zoom: Option<(f64, f64)>,
-    /// Where a drag began, and which it was.
+    /// Start and kind of a drag.
     drag: Option<plot::WindowDrag>,
-    /// Whether it was drawn in the last frame: what nobody sees is not computed.
+    /// Whether it was drawn in the last frame: a hidden view computes nothing.
     seen: bool,
     /// The points in time that are charted.
     charted: ChartedTimes,
@@ -114,7 +128,7 @@ impl Default for TrendCharts {
 }
 
 impl TrendCharts {
-    /// Opens the chart of a group's children below a chart, in place of what was there.
+    /// Opens the chart of a group's children below a chart, in place of the one there.
     fn open(&mut self, below: usize, timeline: &Timeline, node: NodeId) {
         let key = timeline.key(node);
         let again = self.charts.get(below + 1).is_some_and(|chart| chart.of == key);
@@ -151,12 +165,12 @@ fn plugin(app: &mut App) {
         .add_systems(Update, charts::follow.in_set(Stage::Derive));
 }
 
-/// What all parts of the view are drawn from.
+/// Input of all parts of the view.
 struct Drawing<'d> {
     timeline: &'d Timeline,
     axis: Axis<'d>,
     settings: &'d Settings,
-    /// Whether what groups reach and retain can be found.
+    /// Whether deep and retained sizes can be found.
     finds: bool,
     /// Whether sizes with deep ones are looked for.
     deep: bool,
@@ -262,7 +276,7 @@ fn draw(
     }
 }
 
-/// Where plot and table of a chart are: the table at the right, where there is room for one.
+/// Rectangles of plot and table of a chart: the table at the right, if there is room for one.
 fn parts(all: egui::Rect) -> (egui::Rect, Option<egui::Rect>) {
     let table = (all.width() * 0.36).clamp(180.0, 380.0);
     match all.width() > 480.0 {
@@ -326,15 +340,15 @@ fn meaning(metric: ClosureMetric) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::viewer::app::Awake;
     use crate::viewer::document::{Arrival, Draft, Preparations, install};
+    use crate::viewer::frame::Awake;
     use crate::viewer::notices::Notices;
     use memory_city_analysis::timeline::{Source, json};
     use memory_city_analysis::trends::Thinning;
     use memory_city_heap::progress::Progress;
     use std::sync::Arc;
 
-    /// What has been read of a run: so many times of orders with two parts, and baskets from the third on, which come first by name.
+    /// A source with so many times of orders with two parts, and of baskets from the third on, which come first by name.
     fn source(times: usize) -> Arc<Source> {
         let tree = |time: usize| {
             let baskets = r#"{"name":"Basket","objects":1,"bytes":8},"#;

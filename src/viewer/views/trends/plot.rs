@@ -1,5 +1,5 @@
-//! Draws a chart: areas or lines over time, with marks for the time that is shown and the chosen span. Its cost follows the width of the
-//! chart, whatever the number of times.
+//! Painting of a chart: areas or lines over time, with marks for the time that is shown and the chosen span. Its cost follows the width
+//! of the chart, whatever the number of times.
 
 use super::charts::{ChartMeasure, DrawnChart, DrawnSeries};
 use super::counted;
@@ -19,17 +19,17 @@ pub struct Axis<'s> {
     pub span: Option<(usize, usize)>,
     /// Windows that are suspicious.
     pub suspects: &'s [SuspectWindow],
-    /// What was counted by class between the points in time.
+    /// Counts by class between the points in time.
     pub between: Option<&'s CountsBetween>,
 }
 
-/// What is being dragged: the end of a span that stays where it is.
+/// The drag of a window: the end of the span that stays in place.
 #[derive(Clone, Copy, Debug)]
 pub struct WindowDrag {
     fixed: usize,
 }
 
-/// What the mouse asks for.
+/// Wish of the mouse.
 #[derive(Default)]
 pub struct ChartWish {
     pub go_to: Option<usize>,
@@ -37,7 +37,7 @@ pub struct ChartWish {
     pub zoom: Option<(f64, f64)>,
 }
 
-/// What the mouse does to series.
+/// Series under the mouse.
 #[derive(Default)]
 pub struct Touched {
     pub clicked: Option<NodeId>,
@@ -53,7 +53,7 @@ const NEAR: f32 = 6.0;
 /// The selected group, as in the source.
 pub(super) const LIT: Color32 = Color32::from_rgb(255, 230, 60);
 
-/// Where values are in the plot.
+/// Scale of values in the plot.
 pub(super) struct Scale {
     pub room: Rect,
     pub seen: (f64, f64),
@@ -154,7 +154,7 @@ pub fn show(
     mouse(ui, &response, &scale, chart, timeline, axis, drag, change)
 }
 
-/// Where the lines of a chart are in its room.
+/// Rectangle of the lines of a chart in its room.
 pub(super) fn inner(room: Rect) -> Rect {
     Rect::from_min_max(room.min + egui::vec2(NUMBERS, 4.0), room.max - egui::vec2(8.0, TIMES))
 }
@@ -194,7 +194,7 @@ pub fn colour(place: usize, series: &DrawnSeries) -> Color32 {
     }
 }
 
-/// What is drawn of a series, from the first to before the end of its places: a time, and least and largest value about it.
+/// Drawn points of a series, within a range of places: a time, and the least and largest value about it.
 fn columns(
     levels: Option<&MinMaxLevels>,
     times: &[usize],

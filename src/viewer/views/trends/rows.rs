@@ -1,4 +1,4 @@
-//! The table beside a chart: its series with what they were, are, and gained.
+//! The table beside a chart: its series with their first and last values, and their growth.
 
 use super::charts::{ChartMeasure, DrawnChart, DrawnSeries};
 use super::plot::{Axis, colour};

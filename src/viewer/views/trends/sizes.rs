@@ -13,10 +13,10 @@ use memory_city_heap::progress::{Progress, Snapshot};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-/// What came since the last frame: sizes by time, `None` where a trace has no references yet.
+/// Results since the last frame: sizes by time, `None` while a trace has no references yet.
 type Arrived = Arc<Mutex<Vec<(usize, Option<TimeAmounts>)>>>;
 
-/// Retained sizes, and those with deep ones: the latter cost more, and are found where somebody asks for them.
+/// Retained sizes alone, and those with deep ones: deep sizes cost more, and are found on request.
 #[derive(Default)]
 pub struct SizesWork {
     retained: FoundSizes,
@@ -51,20 +51,20 @@ pub struct SizesState<'s> {
     pub job: Option<Snapshot>,
 }
 
-/// What charts look at now.
+/// Sizes that the charts need now.
 pub struct SizesWish<'s> {
     pub revision: u64,
     pub source: &'s Arc<Source>,
-    /// At which times, ascending.
+    /// Wanted times, ascending.
     pub wanted: &'s [usize],
-    /// Nothing new is begun: more of the input is being read, or a window is being dragged.
+    /// Starts no new work: more of the input is being read, or a window is being dragged.
     pub waits: bool,
-    /// At once, for a picture.
+    /// Computes at once, for a picture.
     pub still: bool,
 }
 
 impl SizesWork {
-    /// What a metric is taken from: what also has deep sizes where these are asked for anyway.
+    /// The search that has a metric: the one with deep sizes as well, if these are asked for anyway.
     pub fn of(&self, metric: ClosureMetric, deep_too: bool) -> &FoundSizes {
         if metric.is_deep() || deep_too { &self.deep } else { &self.retained }
     }
@@ -74,7 +74,7 @@ impl SizesWork {
         if metric.is_deep() || deep_too { &mut self.deep } else { &mut self.retained }
     }
 
-    /// Takes what came, and has found what lacks of what is asked for: retained sizes, deep ones. Returns whether it goes on.
+    /// Takes results, and starts the search for missing sizes: retained ones, deep ones. Returns whether it goes on.
     pub fn follow(&mut self, wish: &SizesWish<'_>, retained: bool, deep: bool) -> bool {
         let one = self.retained.follow(wish, retained && !deep, false);
         self.deep.follow(wish, deep, true) || one
@@ -82,7 +82,7 @@ impl SizesWork {
 }
 
 impl FoundSizes {
-    /// What is known by now.
+    /// Sizes known by now.
     pub fn sizes(&self) -> &GroupSizes {
         &self.sizes
     }
@@ -99,7 +99,7 @@ impl FoundSizes {
         }
     }
 
-    /// Stops: what was found stays.
+    /// Stops; results so far stay.
     pub fn stop(&mut self) {
         (self.job, self.stopped) = (None, true);
     }

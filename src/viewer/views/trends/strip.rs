@@ -1,5 +1,5 @@
-//! The collections, below all charts and on their axis: what each reclaimed and what survived it, and how long it took, in the colour of
-//! its cause. What the bars are is [`memory_city_views::strip`]'s.
+//! The strip of collections, below all charts and on their axis. Each bar shows the reclaimed and the surviving memory and the time it
+//! took, in the colour of its cause. [`memory_city_views::strip`] computes the bars.
 
 use super::plot::{self, ChartWish, Scale};
 use super::{Drawing, parts};
@@ -16,17 +16,17 @@ use std::sync::Arc;
 /// How tall the strip is, and how tall where there is little room.
 const HEIGHT: f32 = 84.0;
 const SMALL: f32 = 56.0;
-/// And where there are no collections.
+/// Height without collections.
 const EMPTY: f32 = 26.0;
 /// Height of a line of the legend.
 const LINE: f32 = 15.0;
-/// What survived, and what was reclaimed.
+/// Colours of surviving and of reclaimed memory.
 const SURVIVED: Color32 = theme::SERIES[0];
 const RECLAIMED: Color32 = theme::SERIES_REST;
 /// Why there is nothing to see.
 const NOTHING: &str = "No collections: heap dumps do not say when garbage was collected; traces and recordings do.";
 
-/// The collections of what is open.
+/// The collections of the open run.
 #[derive(Default)]
 pub struct StripData {
     of: Option<(u64, Option<Arc<RunFacts>>)>,
@@ -34,7 +34,7 @@ pub struct StripData {
 }
 
 impl StripData {
-    /// Follows the document and what is known of its run.
+    /// Follows the document and the facts about its run.
     pub fn follow(&mut self, revision: u64, timeline: &Timeline, run: &OpenRun) {
         let is_same = |of: &(u64, Option<Arc<RunFacts>>)| {
             let same_facts = match (&of.1, run.facts()) {
@@ -83,7 +83,7 @@ pub fn height(data: &StripData, room: f32) -> f32 {
 /// The colours of causes, by their place: first those that few charts have.
 const CAUSES: [usize; 9] = [6, 5, 7, 9, 4, 3, 8, 1, 2];
 
-/// The colour of a cause, by its place. Those beyond share one.
+/// The colour of a cause, by its place. Causes beyond the last colour share it.
 fn colour(cause: usize) -> Color32 {
     CAUSES.get(cause).map_or(theme::SERIES_REST, |&place| theme::SERIES[place])
 }
@@ -93,7 +93,7 @@ fn around(room: Rect) -> Rect {
     room.expand2(egui::vec2(8.0, 1.0))
 }
 
-/// Draws it into what is left of a view.
+/// Draws it into the remaining room of a view.
 pub(super) fn show(ui: &mut egui::Ui, data: &StripData, run: &OpenRun, drawing: &Drawing<'_>, change: &mut ChartWish) {
     let all = ui.available_rect_before_wrap();
     let strip = &data.strip;
@@ -132,7 +132,7 @@ pub(super) fn show(ui: &mut egui::Ui, data: &StripData, run: &OpenRun, drawing: 
     mouse(ui, strip, &bars, &scale, left, drawing, change);
 }
 
-/// Where a bar is: from its middle to both sides.
+/// Left and right side of a bar, from its middle.
 fn sides(room: Rect, x: f64, width: f64) -> egui::Rangef {
     let (x, half) = (room.left() + x as f32, width as f32 / 2.0);
     egui::Rangef::new(x - half, x + half)
@@ -172,7 +172,7 @@ fn most(painter: &egui::Painter, room: Rect, text: String) {
     painter.text(at, Align2::RIGHT_TOP, text, FontId::proportional(11.0), theme::QUIET);
 }
 
-/// What colours mean: bytes in a line, then causes as many as there is room for.
+/// Meaning of colours: bytes in a line, then as many causes as there is room for.
 fn legend(ui: &mut egui::Ui, strip: &GcStrip, room: Rect) {
     let response = ui.interact(room, ui.id().with("legend"), Sense::hover());
     let painter = ui.painter().with_clip_rect(room);
@@ -218,7 +218,7 @@ fn said(cause: &StripCause) -> String {
     format!("{} × {name}", count_text(cause.collections))
 }
 
-/// A click goes to the nearest point in time, Ctrl and wheel zoom, the tooltip says what a bar stands for.
+/// A click goes to the nearest point in time, Ctrl and wheel zoom, the tooltip explains a bar.
 fn mouse(
     ui: &egui::Ui,
     strip: &GcStrip,

@@ -1,4 +1,4 @@
-//! Which points in time of two runs are equally far: by time, collections, allocated objects, or as a share of each run.
+//! Alignment of two runs: the points in time at which both are equally far, by time, collections, allocated objects, or share of the run.
 
 use crate::lives::{ended_by, lives_of};
 use crate::tabular::{count_text, several, uptime_text};
@@ -10,12 +10,12 @@ use memory_city_heap::progress::Progress;
 /// Two runs, each with how far it is at each of its points in time, and the place at which they are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlignedRuns {
-    /// `time`, `gcs`, `allocated` or `end`, as in the parameters of the [description](super::description): what was chosen, or what both
-    /// runs know.
+    /// `order`, `time`, `gcs`, `allocated` or `end`, as in the parameters of the [description](super::description): the chosen one,
+    /// or one that both runs have.
     pub by: &'static str,
-    /// How far from the start they are compared: milliseconds, collections, objects, or percent of each run.
+    /// How far from the start they are compared: points in time, milliseconds, collections, objects, or percent of each run.
     pub place: f64,
-    /// What collections are, where runs are aligned by these: pauses where they are in both runs.
+    /// The noun for collections when runs are aligned by them: pauses, if both runs have pauses.
     pub noun: GcNoun,
     /// The point in time of each that is the last one not after the place.
     pub points: [usize; 2],
@@ -36,7 +36,9 @@ impl AlignedRuns {
             0 => axes[0].end().min(axes[1].end()),
             n => n as f64,
         };
-        let points = [axes[0].point(place), axes[1].point(place)];
+        // What lies just behind the end of the shorter run is as far as that.
+        let reach = if at == 0 && by == "time" { place * NEAR } else { place };
+        let points = [axes[0].point(reach), axes[1].point(reach)];
         let is_pauses = runs.iter().all(|run| run.gc_noun().is_pauses());
         let noun = if is_pauses { GcNoun::Pauses } else { GcNoun::Collections };
         Ok(AlignedRuns { by, place, noun, points, axes })
@@ -47,7 +49,7 @@ impl AlignedRuns {
         self.axes[side].point(place)
     }
 
-    /// As far as each run goes.
+    /// The end of each run.
     pub fn ends(&self) -> [f64; 2] {
         [self.axes[0].end(), self.axes[1].end()]
     }
@@ -65,6 +67,7 @@ impl AlignedRuns {
         let place = self.place;
         match self.by {
             "time" => format!("{} after the start", uptime_text(place as u64)),
+            "order" => format!("dump by dump, {} each", several(place as u64, "dump", "dumps")),
             "gcs" => format!("after {}", several(place as u64, self.noun.one(), self.noun.many())),
             "end" if place >= 100.0 => "at the ends of the runs".to_owned(),
             "end" => format!("after {place:.0} % of the time of each run"),
@@ -72,7 +75,7 @@ impl AlignedRuns {
         }
     }
 
-    /// Where runs are aligned by collections, and of one its collections are told, of the other pauses: that these are not the same.
+    /// A note that one run has collections and the other single pauses, if runs are aligned by these.
     pub(super) fn unlike_note(&self, runs: [&Source; 2]) -> Option<String> {
         let [a, b] = runs.map(|run| run.gc_noun().many());
         let is_unlike = self.by == "gcs" && a != b;
@@ -91,7 +94,10 @@ impl AlignedRuns {
     }
 }
 
-/// How far a run is at each of its points in time, in what runs are aligned by.
+/// Of the way to the end of the shorter run, so much further counts as the same.
+const NEAR: f64 = 1.02;
+
+/// The progress of a run at each of its points in time, in the unit of the alignment.
 #[derive(Clone, Debug, PartialEq)]
 struct RunAxis {
     /// Ascending.
@@ -109,11 +115,12 @@ impl RunAxis {
     }
 }
 
-/// How far both runs are at their points in time, by what was asked for, or the best that both know.
+/// The progress of both runs at their points in time, in the requested unit, or the best that both have.
 fn axes(runs: [&Source; 2], align: &str, progress: &Progress) -> Result<(&'static str, [RunAxis; 2])> {
     let both =
         |axis: &dyn Fn(&Source) -> Result<RunAxis>| -> Result<[RunAxis; 2]> { Ok([axis(runs[0])?, axis(runs[1])?]) };
     match align {
+        "order" => return Ok(("order", both(&|run| Ok(by_order(run)))?)),
         "time" => return Ok(("time", both(&|run| Ok(by_time(run)))?)),
         "gcs" => return Ok(("gcs", both(&|run| by_gcs(run, progress))?)),
         "allocated" => return Ok(("allocated", both(&|run| by_allocation(run, progress))?)),
@@ -125,10 +132,25 @@ fn axes(runs: [&Source; 2], align: &str, progress: &Progress) -> Result<(&'stati
         Err(Error::Unusable { .. }) => {}
         Err(error) => return Err(error),
     }
+    // When somebody took dumps by hand says nothing of how far the program was.
+    if is_by_hand(runs[0]) && is_by_hand(runs[1]) {
+        return Ok(("order", both(&|run| Ok(by_order(run)))?));
+    }
     Ok(("time", both(&|run| Ok(by_time(run)))?))
 }
 
-/// Milliseconds since the program started, or since the first point where that is not known.
+/// Whether its points in time are dumps, taken one by one.
+fn is_by_hand(run: &Source) -> bool {
+    let series = run.heaps().filter(|heaps| !heaps.is_recorded()).map(|heaps| heaps.series());
+    !by_uptime(run.timeline().points()) && series.is_some_and(|series| series.uptime(0).is_none())
+}
+
+/// Points in time, counted from 1.
+fn by_order(run: &Source) -> RunAxis {
+    RunAxis { at: (0..run.timeline().times()).map(|time| time as f64 + 1.0).collect() }
+}
+
+/// Milliseconds since the program started, or since the first point if that is unknown.
 fn by_time(run: &Source) -> RunAxis {
     let points = run.timeline().points();
     let started = if by_uptime(points) { 0 } else { points[0].millis };

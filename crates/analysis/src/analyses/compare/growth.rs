@@ -1,8 +1,8 @@
-//! What changed most between two runs, and whether what grew in the first still grows in the second: the sentence that says whether a
-//! fix works.
+//! Growth in two runs: the largest change between them, and whether the growth of the first goes on in the second. The sentence says
+//! whether a fix works.
 //!
-//! Growth is from the first point in time of a run to the one that is compared. As in [`verdict`](crate::analyses::verdict()), what is less
-//! than 1 % of the largest heap of a run is no growth worth a word.
+//! Growth is from the first point in time of a run to the compared one. As in [`verdict`](crate::analyses::verdict()), growth below 1 % of
+//! the largest heap of a run is not reported.
 
 use crate::analyses::change;
 use crate::analyses::verdict::WORD_FLOOR;
@@ -10,10 +10,10 @@ use crate::tabular::bytes_text;
 use crate::timeline::{Metric, NodeId, Timeline};
 use std::cmp::Reverse;
 
-/// What became of the growth of the first run.
+/// The fate of the first run's growth in the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrowthOutcome {
-    /// What grew most in the first run does not grow in the second.
+    /// The group that grew most in the first run does not grow in the second.
     Fixed,
     /// It grows less there, by a tenth at least.
     Less,
@@ -23,14 +23,14 @@ pub enum GrowthOutcome {
     New,
     /// Nothing grows in either.
     NoGrowth,
-    /// A run has no point in time before the one that is compared: growth cannot be told.
+    /// A run has no point in time before the compared one, so its growth is unknown.
     Unknown,
 }
 
-/// What two runs come to, in a sentence.
+/// The result of a comparison of two runs, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunsOutcome {
-    /// What became of what grew.
+    /// The fate of the growth.
     pub outcome: GrowthOutcome,
     /// It in words, without a full stop.
     pub text: String,
@@ -41,35 +41,61 @@ pub struct RunsOutcome {
 /// Growth of the second run below this share of that of the first is less of it.
 const LESS: f64 = 0.9;
 
-/// A run until where it is compared.
+/// The growth of a run until its compared point.
+pub(super) trait RunGrowth {
+    /// The growth of the group with this key, bytes; 0 without such a group.
+    fn growth(&self, key: &str) -> i64;
+    /// The least growth worth a word.
+    fn floor(&self) -> i64;
+    /// The largest growth, if it is worth reporting.
+    fn most(&self) -> Option<Grown>;
+}
+
+/// Something that grows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Grown {
+    /// The same in both runs.
+    pub key: String,
+    /// The name.
+    pub name: String,
+    /// By how much.
+    pub bytes: i64,
+}
+
+/// A run until where it is compared, by the groups of its timeline.
 #[derive(Clone, Copy)]
 struct RunUntil<'t> {
     timeline: &'t Timeline,
     point: usize,
 }
 
-impl RunUntil<'_> {
+impl RunGrowth for RunUntil<'_> {
     fn growth(&self, key: &str) -> i64 {
         self.timeline.find(key).map_or(0, |node| self.growth_of(node))
     }
 
+    fn floor(&self) -> i64 {
+        let heap = |t: usize| self.timeline.value(t, NodeId::ROOT, Metric::Bytes);
+        floor_of((0..=self.point).map(heap).max().unwrap_or(0))
+    }
+
+    fn most(&self) -> Option<Grown> {
+        let leaves = self.timeline.nodes().filter(|&node| self.timeline.is_leaf(node));
+        let (Reverse(bytes), node) = leaves.map(|node| (Reverse(self.growth_of(node)), node)).min()?;
+        let grown = || Grown { key: self.timeline.key(node), name: self.timeline.display_name(node), bytes };
+        (bytes >= self.floor()).then(grown)
+    }
+}
+
+impl RunUntil<'_> {
     fn growth_of(&self, node: NodeId) -> i64 {
         self.timeline.growth_until(self.point, node, Metric::Bytes)
     }
+}
 
-    /// The least growth worth a word.
-    fn floor(&self) -> i64 {
-        let heap = |t: usize| self.timeline.value(t, NodeId::ROOT, Metric::Bytes);
-        let largest = (0..=self.point).map(heap).max().unwrap_or(0);
-        ((largest as f64 * WORD_FLOOR).ceil() as i64).max(1)
-    }
-
-    /// What grows most, if that is worth a word.
-    fn most(&self) -> Option<(NodeId, i64)> {
-        let leaves = self.timeline.nodes().filter(|&node| self.timeline.is_leaf(node));
-        let most = leaves.map(|node| (Reverse(self.growth_of(node)), node)).min()?;
-        Some((most.1, most.0.0)).filter(|(_, growth)| *growth >= self.floor())
-    }
+/// The least growth worth a word where the heap has so many bytes.
+pub(super) fn floor_of(heap: u64) -> i64 {
+    ((heap as f64 * WORD_FLOOR).ceil() as i64).max(1)
 }
 
 fn bytes(growth: i64) -> String {
@@ -87,16 +113,28 @@ pub(super) fn of_runs(runs: [&Timeline; 2], points: [usize; 2], alive: &Timeline
         );
         return RunsOutcome { outcome: GrowthOutcome::Unknown, text, group: differs.map(|(key, _)| key) };
     }
+    outcome([&a, &b], [1, 1], differs)
+}
+
+/// The same of runs whose growth is known, each over so many steps: where these are not as many, growth by step is compared.
+pub(super) fn outcome(runs: [&dyn RunGrowth; 2], steps: [usize; 2], differs: Option<(String, String)>) -> RunsOutcome {
+    let [a, b] = runs;
+    let by_step = steps[0] != steps[1];
+    let rate = |side: usize, growth: i64| if by_step { growth / steps[side].max(1) as i64 } else { growth };
+    let amount = |side: usize, growth: i64| match by_step {
+        true => format!("{} from dump to dump", bytes(rate(side, growth))),
+        false => bytes(growth),
+    };
     let most_of_b = b.most();
-    let Some((node, grew)) = a.most() else {
+    let Some(grown) = a.most() else {
         return match (most_of_b, differs) {
-            (Some((node, grows)), _) => {
+            (Some(grown), _) => {
                 let text = format!(
                     "{} grows by {} in the second run: new, in the first nothing grows by 1 % of the heap",
-                    b.timeline.display_name(node),
-                    bytes(grows)
+                    grown.name,
+                    amount(1, grown.bytes)
                 );
-                RunsOutcome { outcome: GrowthOutcome::New, text, group: Some(b.timeline.key(node)) }
+                RunsOutcome { outcome: GrowthOutcome::New, text, group: Some(grown.key) }
             }
             (None, Some((key, text))) => {
                 let text = format!("Nothing grows by 1 % of the heap in either run. {text}");
@@ -108,29 +146,28 @@ pub(super) fn of_runs(runs: [&Timeline; 2], points: [usize; 2], alive: &Timeline
             }
         };
     };
-    let key = a.timeline.key(node);
+    let Grown { key, name, bytes: grew } = grown;
     let grows = b.growth(&key);
+    let of_first = rate(1, grows) as f64 / rate(0, grew).max(1) as f64;
     let (outcome, second) = if grows <= 0 {
         (GrowthOutcome::Fixed, "not at all in the second: fixed".to_owned())
-    } else if grows < b.floor() && (grows as f64) < LESS * grew as f64 {
-        (GrowthOutcome::Fixed, format!("by {} in the second, less than 1 % of the heap: fixed", bytes(grows)))
-    } else if (grows as f64) < LESS * grew as f64 {
-        let less = 100.0 * (1.0 - grows as f64 / grew as f64);
-        (GrowthOutcome::Less, format!("by {} in the second: {less:.0} % less, but not gone", bytes(grows)))
+    } else if grows < b.floor() && of_first < LESS {
+        (GrowthOutcome::Fixed, format!("by {} in the second, less than 1 % of the heap: fixed", amount(1, grows)))
+    } else if of_first < LESS {
+        let less = 100.0 * (1.0 - of_first);
+        (GrowthOutcome::Less, format!("by {} in the second: {less:.0} % less, but not gone", amount(1, grows)))
     } else {
-        (GrowthOutcome::Remains, format!("by {} in the second: still there", bytes(grows)))
+        (GrowthOutcome::Remains, format!("by {} in the second: still there", amount(1, grows)))
     };
-    let mut text = format!("{} grew by {} in the first run, {second}", a.timeline.display_name(node), bytes(grew));
+    let mut text = format!("{name} grew by {} in the first run, {second}", amount(0, grew));
     // What is fixed at one place may come again at another.
-    if let Some((other, grows)) = most_of_b
-        && b.timeline.key(other) != key
-    {
-        let before = a.growth(&b.timeline.key(other)).max(0);
+    if let Some(other) = most_of_b.filter(|other| other.key != key) {
+        let before = a.growth(&other.key).max(0);
         text.push_str(&format!(
             ". In the second {} grows most: by {} ({} in the first)",
-            b.timeline.display_name(other),
-            bytes(grows),
-            bytes(before)
+            other.name,
+            amount(1, other.bytes),
+            amount(0, before)
         ));
     } else if let Some((_, what)) = differs.filter(|(changed, _)| *changed != key) {
         text.push_str(&format!(". {what}"));

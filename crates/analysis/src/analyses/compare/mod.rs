@@ -1,13 +1,16 @@
-//! Two runs side by side: before and after a fix, or of two versions. They are taken at the same time, after as many collections or
-//! after as much was allocated, and compared group by group: what is alive, and what died until then.
+//! Comparison of two runs: before and after a fix, or of two versions. They are taken at the same time, after as many collections, or after
+//! as much allocation. They are compared group by group: live objects, and the objects that died until then.
 //!
-//! `alignment` says which points in time of both runs are equally far, `growth` what became of what grew.
+//! `alignment` finds the points in time at which both runs are equally far. `growth` compares their growth, `owners` does so by owner.
+//! `programs` checks that both are runs of one program.
 //!
-//! It needs two inputs, so it is no [`Analysis`](super::Analysis) of the registry; its result is a [`Report`] all the same,
-//! and a source of trees with two points in time, which any view shows.
+//! It needs two inputs, so it is no [`Analysis`](super::Analysis) of the registry. Its result is a [`Report`] all the same, and a source of
+//! trees with two points in time for any view.
 
 mod alignment;
 mod growth;
+mod owners;
+mod programs;
 
 pub use alignment::{AlignedRuns, RunCurve};
 pub use growth::{GrowthOutcome, RunsOutcome};
@@ -17,8 +20,8 @@ use super::{Arguments, Description, Findings, Parameter, ParameterKind, TimeWind
 use crate::group::MemoryTree;
 use crate::lives::{DeadTree, RunWindow, ended_by, grouping_of_dead, lives_of, since_start};
 use crate::tabular::{
-    Cell, CellKind, Column, NodeLink, ResultTable, Row, TableHeader, bytes_text, count_text, several, time_text,
-    uptime_text,
+    Cell, CellKind, Column, NodeLink, ResultTable, Row, TEXT_ROWS, TableHeader, bytes_text, count_text, several,
+    time_text, uptime_text,
 };
 use crate::timeline::json::JsonSource;
 use crate::timeline::{Metric, NodeId, Source, TimePoint, Timeline, TimelineBuilder, Unit, by_uptime};
@@ -26,7 +29,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use std::cmp::Reverse;
 
-/// What the comparison of two runs is and can be told. Its parameters are set as those of analyses.
+/// Description and parameters of the comparison. Parameters are set as those of analyses.
 pub fn description() -> Description {
     Description {
         id: "compare",
@@ -38,16 +41,19 @@ pub fn description() -> Description {
             Parameter {
                 id: "align",
                 title: "Align",
-                explanation: "time: as long after the start; gcs: after as many collections (ZGC, Shenandoah: pauses), or points in time \
+                explanation: "order: dump by dump, the first of one with the first of the other; time: as long after the start; gcs: after as many collections (ZGC, Shenandoah: pauses), or points in time \
                     where none are recorded; allocated: after as many objects were allocated, which is the same work where allocation itself is not what \
                     differs; end: each at its own end, for runs that do the same work from beginning to end; auto: allocated where both \
-                    runs know it, else time",
-                kind: ParameterKind::Choice { default: "auto", choices: &["auto", "time", "gcs", "allocated", "end"] },
+                    runs know it, order of dumps that were taken one by one, else time",
+                kind: ParameterKind::Choice {
+                    default: "auto",
+                    choices: &["auto", "order", "time", "gcs", "allocated", "end"],
+                },
             },
             Parameter {
                 id: "at",
                 title: "At",
-                explanation: "How far from the start: milliseconds, collections, objects that were allocated, or percent of each run. \
+                explanation: "How far from the start: dumps, milliseconds, collections, objects that were allocated, or percent of each run. \
                     0: as far as the shorter run goes",
                 kind: ParameterKind::Number { default: 0, least: 0, most: u64::MAX },
             },
@@ -61,15 +67,15 @@ pub fn description() -> Description {
     }
 }
 
-/// What was compared.
+/// The result of a comparison.
 pub struct ComparedRuns {
-    /// What differs, as tables.
+    /// The differences, as tables.
     pub report: Report,
-    /// Both runs as points in time of one source: what is alive in the first, and in the second.
+    /// Both runs as points in time of one source: the live objects of the first, and of the second.
     pub trees: Source,
     /// Where both were compared, and how far they are at each of their points in time.
     pub aligned: AlignedRuns,
-    /// What changed most, and whether what grew in the first still grows in the second.
+    /// The largest change, and whether the growth of the first run goes on in the second.
     pub outcome: RunsOutcome,
 }
 
@@ -96,9 +102,17 @@ pub fn compare<'a>(
     for ((run, time), label) in runs.into_iter().zip(points).zip(["A", "B"]) {
         add_tree(&mut builder, run, time, label, progress)?;
     }
-    let alive = builder.finish();
+    let alive = builder.finish().with_profile(runs[0].profile());
     let timelines = runs.map(|run| &**run.timeline());
-    let outcome = growth::of_runs(timelines, points, &alive);
+    let mut outcome = growth::of_runs(timelines, points, &alive);
+    // Dumps behind those that both have tell of growth all the same: by step.
+    let whole = aligned.by == "order" && arguments.number("at") == 0;
+    let ends = if whole { timelines.map(|timeline| timeline.times() - 1) } else { points };
+    if let Some(text) = programs::unlike(runs, points, progress)? {
+        outcome = RunsOutcome { outcome: GrowthOutcome::Unknown, text, ..outcome };
+    } else if let Some(by_owner) = owners::of_runs(runs, ends, progress)? {
+        outcome = RunsOutcome { group: outcome.group, ..by_owner };
+    }
     let mut answers = vec![format!("{}.", outcome.text), format!("Compared {}.", aligned.place_text())];
     answers.push(total("Alive", &alive));
     let top = arguments.count("top");
@@ -130,13 +144,16 @@ pub fn compare<'a>(
         findings: Findings { answers, tables, notes, ..Findings::default() },
         lacking: None,
         brief: false,
+        outermost: false,
     };
     let report = Report {
         grouping: runs[0].grouping_id(),
         window: TimeWindow { from: 0, to: 1 },
         sampled: runs.iter().zip(points).rev().find_map(|(run, time)| run.timeline().points()[time].sampled),
+        verdict: None,
         parts: vec![part],
         warnings: trees.warnings(),
+        text_rows: TEXT_ROWS,
     };
     Ok(ComparedRuns { report, trees, aligned, outcome })
 }
@@ -186,6 +203,7 @@ fn trend(runs: [&Source; 2], aligned: &AlignedRuns, alive: &Timeline) -> ResultT
     let (count, bytes) = (CellKind::Number(Unit::Count), CellKind::Number(Unit::Bytes));
     let at = match align {
         "time" => Column::new("at", "After", CellKind::Uptime, "Time since the start"),
+        "order" => Column::new("at", "Dumps", count, "Dumps until then"),
         "end" => Column::new("at", "Percent", count, "Percent of the time of each run"),
         "gcs" => {
             let title = aligned.noun.title();
@@ -241,7 +259,7 @@ fn tree_of(timeline: &Timeline, time: usize) -> MemoryTree {
     tree
 }
 
-/// What died in both runs until the points that are compared, as a timeline of two points; and what is said of them.
+/// The objects that died in both runs until the compared points, as a timeline of two points, and notes about them.
 fn died(runs: [&Source; 2], points: [usize; 2], progress: &Progress) -> Result<(Timeline, Vec<String>)> {
     let mut builder = TimelineBuilder::default();
     let mut facts = Vec::new();
@@ -269,7 +287,7 @@ fn died(runs: [&Source; 2], points: [usize; 2], progress: &Progress) -> Result<(
             }
         ));
     }
-    Ok((builder.finish(), facts))
+    Ok((builder.finish().with_profile(runs[0].profile()), facts))
 }
 
 /// All of both runs, in a sentence.

@@ -1,4 +1,4 @@
-//! Collections and maps: how much is in them, and how much room they take for it. How they are read is [`reading`]'s.
+//! Analysis of collections and maps: their number of elements, and their room for elements. [`reading`] reads them.
 
 mod reading;
 
@@ -110,7 +110,11 @@ impl Analysis for Containers {
                 sizes.into_iter().map(|(class, sum)| (size_class_text(class), sum)),
             ),
         ];
-        let notes = vec![
+        let redacted = heap.is_redacted().then(|| {
+            "Values were taken out of this dump: where numbers are among them, elements are counted by references."
+                .to_owned()
+        });
+        let notes = [
             format!(
                 "{} collections and maps take {} without their elements: {} of it are empty slots of their arrays; {} \
                  collections are empty and take {}.",
@@ -124,6 +128,7 @@ impl Analysis for Containers {
              its slots empty."
                 .to_owned(),
         ];
+        let notes = redacted.into_iter().chain(notes).collect();
         Ok(Findings { tables, notes, ..Findings::default() })
     }
 }

@@ -1,96 +1,20 @@
-//! What is known of each class of collections is one line in [`KINDS`]. Here is what is done with it: sizes are read from fields,
-//! storage arrays are looked at once, and of collections that are made of another one (a `HashSet` of its map) the two are one.
+//! Reader of collections. Each class of collections is one line in the profile of the heap state. Sizes come from fields, storage arrays
+//! are read once, and a collection built on another one (a `HashSet` on its map) counts as one with it.
 
 use crate::analyses::objects::type_name;
+use crate::ownership::Filling;
 use memory_city_formats::values::{FieldPlace, FieldValue, HeapValues, InstanceFields, ObjectRecord};
+use memory_city_heap::Storage::{Exact, Fields, Linked, List, Of, Table};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{BitSet, HeapState, ObjectId, TypeId};
+use memory_city_heap::{BitSet, ContainerKind, HeapState, ObjectId, TypeId};
 use rustc_hash::FxHashMap;
 use std::sync::Mutex;
 
-/// What is known of a class of collections, and its subclasses.
-struct ContainerKind {
-    class: &'static str,
-    /// Where the number of elements stands; the first of these fields that there is.
-    size: &'static [&'static str],
-    storage: Storage,
-}
-
-/// What the elements lie in.
-#[derive(Clone, Copy)]
-enum Storage {
-    /// An array with the elements at its start, in the first of these fields that there is; what is not used is room to grow.
-    List(&'static [&'static str]),
-    /// An array of exactly the elements.
-    Exact(&'static [&'static str]),
-    /// A hash table: a slot that is null is one that nothing hashes to. The second number is how many slots an entry takes.
-    Table(&'static [&'static str], u32),
-    /// Objects that refer to each other.
-    Linked,
-    /// Another collection.
-    Of(&'static str),
-    /// No field says the size: as many as there are references in the fields.
-    Fields,
-}
-
-use Storage::{Exact, Fields, Linked, List, Of, Table};
-
-const fn kind(class: &'static str, size: &'static [&'static str], storage: Storage) -> ContainerKind {
-    ContainerKind { class, size, storage }
-}
-
-/// The collections that are known. A subclass counts as its nearest superclass here.
-#[rustfmt::skip]
-const KINDS: &[ContainerKind] = &[
-    kind("java.util.ArrayList", &["size"], List(&["elementData", "array"])),
-    kind("java.util.Vector", &["elementCount"], List(&["elementData"])),
-    // Its size is the distance from head to tail.
-    kind("java.util.ArrayDeque", &[], List(&["elements"])),
-    kind("java.util.PriorityQueue", &["size"], List(&["queue"])),
-    kind("java.util.concurrent.PriorityBlockingQueue", &["size"], List(&["queue"])),
-    kind("java.util.concurrent.ArrayBlockingQueue", &["count"], List(&["items"])),
-    kind("java.util.LinkedList", &["size"], Linked),
-    kind("java.util.TreeMap", &["size"], Linked),
-    kind("java.util.HashMap", &["size"], Table(&["table"], 1)),
-    kind("java.util.Hashtable", &["count"], Table(&["table"], 1)),
-    kind("java.util.WeakHashMap", &["size"], Table(&["table"], 1)),
-    kind("java.util.IdentityHashMap", &["size"], Table(&["table"], 2)),
-    // Its size is a number, and more numbers where threads disputed over it.
-    kind("java.util.concurrent.ConcurrentHashMap", &["baseCount"], Table(&["table"], 1)),
-    kind("java.util.EnumMap", &["size"], List(&["vals"])),
-    kind("java.util.HashSet", &[], Of("map")),
-    kind("java.util.TreeSet", &[], Of("m")),
-    kind("java.util.Collections$SetFromMap", &[], Of("m")),
-    kind("java.util.concurrent.ConcurrentHashMap$KeySetView", &[], Of("map")),
-    kind("java.util.concurrent.CopyOnWriteArraySet", &[], Of("al")),
-    kind("java.util.concurrent.CopyOnWriteArrayList", &[], Exact(&["array", "elements"])),
-    kind("java.util.Arrays$ArrayList", &[], Exact(&["a"])),
-    kind("java.util.ImmutableCollections$ListN", &[], Exact(&["elements"])),
-    kind("java.util.ImmutableCollections$List12", &[], Fields),
-    kind("java.util.ImmutableCollections$Set12", &[], Fields),
-    kind("java.util.ImmutableCollections$SetN", &["size"], Table(&["elements"], 1)),
-    kind("java.util.ImmutableCollections$MapN", &["size"], Table(&["table"], 2)),
-    kind("android.util.ArrayMap", &["mSize"], List(&["mArray"])),
-    kind("android.util.ArraySet", &["mSize"], List(&["mArray"])),
-    kind("android.util.SparseArray", &["mSize"], List(&["mValues"])),
-    kind("androidx.collection.SimpleArrayMap", &["size", "mSize"], List(&["array", "mArray"])),
-    kind("scala.collection.mutable.ArrayBuffer", &["size0"], List(&["array"])),
-    kind("scala.collection.mutable.ResizableArray", &["size0"], List(&["array"])),
-    kind("scala.collection.mutable.HashMap", &["contentSize", "tableSize"], Table(&["table", "scala$collection$mutable$HashMap$$table"], 1)),
-    kind("scala.collection.mutable.HashSet", &["contentSize", "tableSize"], Table(&["table", "scala$collection$mutable$HashSet$$table"], 1)),
-    kind("scala.collection.mutable.ListBuffer", &["len"], Linked),
-];
-
-/// Slots that one entry of a list takes: Android keeps keys and values side by side.
-fn slots_of_an_entry(class: &str) -> u64 {
-    if class.ends_with("ArrayMap") { 2 } else { 1 }
-}
-
 /// Where the fields of a type of collections lie.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct ContainerPlaces {
-    kind: usize,
+    kind: &'static ContainerKind,
     size: Option<FieldPlace>,
     storage: Option<FieldPlace>,
     head: Option<FieldPlace>,
@@ -103,7 +27,7 @@ struct ContainerPlaces {
 #[derive(Clone, Copy)]
 pub(super) struct Container {
     pub(super) object: ObjectId,
-    kind: usize,
+    kind: &'static ContainerKind,
     /// Elements; entries of maps.
     pub(super) size: u64,
     /// The array or collection that it is made of.
@@ -123,25 +47,25 @@ fn places(values: &HeapValues, of: TypeId) -> Option<ContainerPlaces> {
     let types = values.heap().types();
     let above = |t: &TypeId| types.get(t.0 as usize)?.superclass;
     let mut levels = std::iter::successors(Some(of), above).take(1000);
-    let kind = levels.find_map(|t| KINDS.iter().position(|k| k.class == types[t.0 as usize].name))?;
-    let known = &KINDS[kind];
+    let collections = &values.heap().profile().collections;
+    let known = levels.find_map(|t| collections.kinds.iter().find(|k| k.class == types[t.0 as usize].name))?;
     let first =
         |names: &[&str]| names.iter().find_map(|name| values.layouts().place_in(values.heap(), of, known.class, name));
     // Fields of the class itself come first; Scala's are in traits that it is made of.
     let first = |names: &[&str]| first(names).or_else(|| names.iter().find_map(|name| values.place(of, name)));
     let storage = match known.storage {
-        List(names) | Exact(names) | Table(names, _) => first(names),
+        List(names, _) | Exact(names) | Table(names, _) => first(names),
         Of(name) => first(&[name]),
         Linked | Fields => None,
     };
     Some(ContainerPlaces {
-        kind,
+        kind: known,
         size: first(known.size),
         storage,
-        head: first(&["head"]),
-        tail: first(&["tail"]),
-        cells: first(&["counterCells"]),
-        load: first(&["loadFactor", "_loadFactor"]),
+        head: first(collections.ring[0]),
+        tail: first(collections.ring[1]),
+        cells: first(collections.cells),
+        load: first(collections.load),
     })
 }
 
@@ -155,12 +79,13 @@ fn reference_bytes(heap: &HeapState, all: &[Container]) -> u64 {
     }
 }
 
-/// The elements of a collection that has a field for each. What stands for no element is a plain object.
+/// Counts the elements of a collection that has a field for each. A plain object marks an empty field.
 fn elements_in_fields(heap: &HeapState, fields: &InstanceFields<'_>) -> u64 {
-    fields.iter().filter_map(|f| f.value.object()).filter(|&o| type_name(heap, o) != "java.lang.Object").count() as u64
+    let is_empty = |o: &ObjectId| heap.profile().types.empty.contains(&type_name(heap, *o));
+    fields.iter().filter_map(|f| f.value.object()).filter(|o| !is_empty(o)).count() as u64
 }
 
-/// As a fraction; Scala counts in thousandths.
+/// The load factor as a fraction; Scala counts in thousandths.
 fn load_factor(value: FieldValue) -> Option<f32> {
     match value {
         FieldValue::Float(fraction) => Some(fraction),
@@ -187,10 +112,10 @@ pub(super) fn read(values: &HeapValues, progress: &Progress) -> Result<Vec<Conta
         let object = |place: Option<FieldPlace>| place.and_then(|p| fields.at(p)?.object());
         let storage = object(places.storage);
         let length = || storage.and_then(|s| heap.array_length(s)).map_or(0, u64::from);
-        let size = match (number(places.size), &KINDS[places.kind].storage) {
+        let size = match (number(places.size), places.kind.storage) {
             (Some(n), _) => u64::try_from(n).unwrap_or(0),
             (None, Exact(_)) => length(),
-            (None, List(_)) => match (number(places.head), number(places.tail)) {
+            (None, List(..)) => match (number(places.head), number(places.tail)) {
                 // A ring.
                 (Some(head), Some(tail)) if length() > 0 => (tail - head).rem_euclid(length() as i64) as u64,
                 _ => 0,
@@ -219,6 +144,13 @@ pub(super) fn read(values: &HeapValues, progress: &Progress) -> Result<Vec<Conta
     // A damaged dump may have an object twice.
     all.dedup_by_key(|c| c.object);
     add_cells(values, &mut all, progress)?;
+    if heap.is_redacted() {
+        // The numbers went with the texts.
+        let filling = Filling::new(heap);
+        for container in all.iter_mut().filter(|container| container.size == 0) {
+            container.size = filling.elements(container.object).unwrap_or(0);
+        }
+    }
     let nulls = nulls_of_tables(values, &all, progress)?;
     let mut seen = BitSet::new(heap.object_count());
     let width = reference_bytes(heap, &all);
@@ -235,7 +167,8 @@ fn add_cells(values: &HeapValues, all: &mut [Container], progress: &Progress) ->
     let numbers: Mutex<FxHashMap<ObjectId, i64>> = Mutex::default();
     let visit = |o: ObjectId, record: &ObjectRecord<'_>| {
         let ObjectRecord::Instance(fields) = record else { return };
-        let value = fields.iter().find(|f| &**f.name == "value").and_then(|f| f.value.integer());
+        let counted = heap.profile().collections.counted;
+        let value = fields.iter().find(|f| counted.contains(&&**f.name)).and_then(|f| f.value.integer());
         if let Some(n) = value {
             numbers.lock().unwrap_or_else(|e| e.into_inner()).insert(o, n);
         }
@@ -252,7 +185,7 @@ fn add_cells(values: &HeapValues, all: &mut [Container], progress: &Progress) ->
 
 /// The number of nulls in each array that is a hash table.
 fn nulls_of_tables(values: &HeapValues, all: &[Container], progress: &Progress) -> Result<FxHashMap<ObjectId, u64>> {
-    let tables = all.iter().filter(|c| matches!(KINDS[c.kind].storage, Table(..))).filter_map(|c| c.storage);
+    let tables = all.iter().filter(|c| matches!(c.kind.storage, Table(..))).filter_map(|c| c.storage);
     let nulls: Mutex<FxHashMap<ObjectId, u64>> = Mutex::default();
     let visit = |o: ObjectId, record: &ObjectRecord<'_>| {
         if let ObjectRecord::ObjectArray(elements) = record {
@@ -267,7 +200,7 @@ fn nulls_of_tables(values: &HeapValues, all: &[Container], progress: &Progress) 
 impl Container {
     /// Slots and bytes. An array that several collections share is counted with the first.
     fn measure(&mut self, heap: &HeapState, nulls: &FxHashMap<ObjectId, u64>, width: u64, seen: &mut BitSet) {
-        let known = &KINDS[self.kind];
+        let known = self.kind;
         let Some(array) = self.storage.filter(|_| !matches!(known.storage, Of(_))) else { return };
         let Some(length) = heap.array_length(array) else { return };
         let length = u64::from(length);
@@ -278,7 +211,7 @@ impl Container {
                 Some(&nulls) if slots == 1 => nulls.min(length),
                 _ => length.saturating_sub(self.size.saturating_mul(u64::from(slots))),
             },
-            List(_) => length.saturating_sub(self.size.saturating_mul(slots_of_an_entry(known.class))),
+            List(_, slots) => length.saturating_sub(self.size.saturating_mul(u64::from(slots))),
             _ => 0,
         };
         if seen.insert(array.0) {
@@ -292,14 +225,14 @@ impl Container {
     }
 }
 
-/// Makes one of each collection and the one that it is made of. Left out are views of a collection, which that refers to
-/// itself (the key set of a map), and what is made of something unknown.
+/// Merges each collection with the one that it is made of. Views of a collection that it refers to itself (the key set of a map) are left
+/// out, and collections made of something unknown.
 fn merge_inner(heap: &HeapState, all: Vec<Container>) -> Vec<Container> {
     let place: FxHashMap<ObjectId, usize> = all.iter().enumerate().map(|(i, c)| (c.object, i)).collect();
     let mut left_out = vec![false; all.len()];
     let mut merged = all.clone();
     for (i, outer) in all.iter().enumerate() {
-        if !matches!(KINDS[outer.kind].storage, Of(_)) {
+        if !matches!(outer.kind.storage, Of(_)) {
             continue;
         }
         let inner = outer.storage.and_then(|inner| place.get(&inner).copied());

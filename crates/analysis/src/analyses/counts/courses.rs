@@ -1,27 +1,24 @@
-//! Counts over time, as what is said of them: courses of classes, what grows steadily, and tables. Knows no heap state.
+//! Courses of class counts over time: steady growth, and tables. Knows no heap state.
 
 use super::WalkCounts;
-use crate::analyses::interface::change;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::timeline::Unit;
+use crate::timeline::{Unit, change};
 use memory_city_formats::counts::{ClassCounts, CountBasis, CountMoment};
-use memory_city_heap::Amount;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
+use memory_city_heap::{Amount, Profile};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What grows steadily has its least in each part above that in the part before: garbage comes and goes within a part.
+/// Steady growth: the least of each part is above the least of the part before. Garbage comes and goes within a part.
 const PARTS: usize = 4;
-/// So many counts a part has at least.
+/// Least counts of a part.
 const LEAST_IN_PART: usize = 2;
-/// Growth that is worth a sentence: one part in so many of what all classes have.
+/// The least growth worth a sentence: one part in this many of the sum over all classes.
 const WORTH_NAMING: u64 = 100;
-/// So many classes are named in sentences.
+/// Most classes named in sentences.
 const MOST_NAMED: usize = 3;
-/// Walks have the objects of linked classes alone: of this class, walks and histograms do not count the same.
-const MIRRORS: &str = "java.lang.Class";
 
 /// A time at which was counted.
 struct CountedAt {
@@ -30,7 +27,7 @@ struct CountedAt {
     histogram: Option<CountMoment>,
 }
 
-/// What is said of a class over all counts.
+/// The summary of a class over all counts.
 struct CourseSummary {
     first: Amount,
     last: Amount,
@@ -42,8 +39,8 @@ struct CourseSummary {
 }
 
 impl CourseSummary {
-    /// Of what there was from which place on, of so many counts in all: at least one run, the first from 0 on.
-    fn of(class: &str, runs: &[(usize, Amount)], counts: usize) -> CourseSummary {
+    /// The summary of `counts` values in runs of equal ones, as (place of the first, amount): at least one run, the first from 0 on.
+    fn of(profile: &Profile, class: &str, runs: &[(usize, Amount)], counts: usize) -> CourseSummary {
         let mut parts = [u64::MAX; PARTS];
         for (at, (from, amount)) in runs.iter().enumerate() {
             let until = runs.get(at + 1).map_or(counts, |next| next.0);
@@ -53,7 +50,8 @@ impl CourseSummary {
                 }
             }
         }
-        let rises = counts >= PARTS * LEAST_IN_PART && class != MIRRORS && parts.windows(2).all(|w| w[0] < w[1]);
+        let is_mirror = profile.types.mirror == Some(class);
+        let rises = counts >= PARTS * LEAST_IN_PART && !is_mirror && parts.windows(2).all(|w| w[0] < w[1]);
         CourseSummary {
             first: runs.first().map_or(Amount::default(), |run| run.1),
             last: runs.last().map_or(Amount::default(), |run| run.1),
@@ -66,12 +64,13 @@ impl CourseSummary {
 
 /// All counts, in the order of time.
 pub(super) struct CountedCourses {
+    profile: &'static Profile,
     times: Vec<CountedAt>,
     /// By class.
     classes: BTreeMap<Arc<str>, CourseSummary>,
     /// How much there was at each time of the class that was asked for, or of all.
     course: Vec<Amount>,
-    /// Of what the histograms are.
+    /// The basis of the histograms.
     basis: CountBasis,
     /// Bytes of all classes at the last time.
     heap: u64,
@@ -83,6 +82,7 @@ impl CountedCourses {
         (from, to): (u64, u64),
         walks: Vec<WalkCounts>,
         asked: &str,
+        profile: &'static Profile,
         progress: &Progress,
     ) -> Result<CountedCourses> {
         let first = counts.moments.partition_point(|moment| moment.millis < from);
@@ -112,6 +112,7 @@ impl CountedCourses {
             .collect();
         let courses: BTreeMap<&str, _> = counts.classes.iter().map(|course| (&*course.class, course)).collect();
         let mut all = CountedCourses {
+            profile,
             times: order
                 .iter()
                 .map(|(millis, which)| CountedAt {
@@ -160,7 +161,7 @@ impl CountedCourses {
                     }
                 }
             }
-            let summary = CourseSummary::of(name, &runs, order.len());
+            let summary = CourseSummary::of(profile, name, &runs, order.len());
             all.heap = all.heap.saturating_add(summary.last.bytes);
             all.classes.insert(Arc::clone(name), summary);
         }
@@ -188,10 +189,8 @@ impl CountedCourses {
         let mut steady: Vec<(&Arc<str>, (u64, u64))> = steady.collect();
         steady.sort_by_key(|(class, (first, last))| (Reverse(last - first), Arc::clone(class)));
         let sentence = |(class, (first, last)): &(&Arc<str>, (u64, u64))| {
-            let filler = match &***class {
-                "int[]" => ". Before JDK 19 what a VM fills gaps of the heap with counts as int[] too",
-                _ => "",
-            };
+            let more = self.profile.types.overcounted.iter().find(|(of, _)| **of == ***class);
+            let filler = more.map_or_else(String::new, |(_, why)| format!(". {why}"));
             format!(
                 "{class} grows from each quarter of {} counts to the next: at least {} in the first, at least {} in the last{filler}",
                 self.times.len(),
@@ -209,13 +208,14 @@ impl CountedCourses {
         answers
     }
 
-    /// What counts that are too few tell all the same: the classes that grew most from the first of them to the last.
+    /// The classes that grew most from the first count to the last, for too few counts.
     pub(super) fn grown(&self) -> Option<String> {
         if self.times.len() < 2 || self.times.len() >= PARTS * LEAST_IN_PART {
             return None;
         }
+        let is_mirror = |class: &str| self.profile.types.mirror == Some(class);
         let mut grown: Vec<(&Arc<str>, &CourseSummary)> =
-            self.classes.iter().filter(|(class, of)| ***class != *MIRRORS && of.last.bytes > of.first.bytes).collect();
+            self.classes.iter().filter(|(class, of)| !is_mirror(class) && of.last.bytes > of.first.bytes).collect();
         grown.sort_by_key(|(class, of)| (Reverse(of.last.bytes - of.first.bytes), Arc::clone(class)));
         let text = |(class, of): &(&Arc<str>, &CourseSummary)| {
             let [first, last] = [of.first, of.last].map(|of| count_text(of.objects));
@@ -253,8 +253,9 @@ impl CountedCourses {
         if garbage {
             notes.push("What is dead and not collected yet counts too, in walks as in histograms.".to_owned());
         }
-        if walks > 0 {
-            notes.push(format!("Of {MIRRORS} walks count those of linked classes alone."));
+        // Walks have the objects of linked types alone: of these, walks and histograms do not count the same.
+        if let Some(mirrors) = self.profile.types.mirror.filter(|_| walks > 0) {
+            notes.push(format!("Of {mirrors} walks count those of linked classes alone."));
         }
         notes
     }
@@ -362,6 +363,7 @@ impl CountedCourses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use memory_city_formats::JVM;
     use memory_city_formats::counts::CountCourse;
     use proptest::prelude::*;
 
@@ -378,7 +380,7 @@ mod tests {
             ..ClassCounts::default()
         };
         let walk = |millis: u64, bytes| (millis, BTreeMap::from([(Arc::from("C0"), Amount { objects: 2, bytes })]));
-        CountedCourses::of(&counts, (10, u64::MAX), vec![walk(25, 7), walk(10, 1000)], asked, &Progress::new())
+        CountedCourses::of(&counts, (10, u64::MAX), vec![walk(25, 7), walk(10, 1000)], asked, &JVM, &Progress::new())
             .expect("counted")
     }
 
@@ -399,15 +401,16 @@ mod tests {
         let of = |(class, bytes): (&str, [u64; 8])| {
             let values = bytes.map(|bytes| Amount { objects: 1, bytes });
             let runs: Vec<(usize, Amount)> = values.into_iter().enumerate().collect();
-            (Arc::from(class), CourseSummary::of(class, &runs, 8))
+            (Arc::from(class), CourseSummary::of(&JVM, class, &runs, 8))
         };
         let all = CountedCourses {
+            profile: &JVM,
             times: (0..8).map(|at| CountedAt { millis: at, histogram: Some(CountMoment::default()) }).collect(),
             classes: [
                 ("C0", [10, 900, 20, 90, 300, 30, 40, 700]),
                 ("C1", [10, 20, 30, 40, 10, 50, 60, 70]),
                 ("C2", [10, 10, 11, 11, 12, 12, 13, 13]),
-                (MIRRORS, [10, 100, 200, 300, 400, 500, 600, 700]),
+                ("java.lang.Class", [10, 100, 200, 300, 400, 500, 600, 700]),
             ]
             .map(of)
             .into(),
@@ -430,7 +433,7 @@ mod tests {
     }
 
     proptest! {
-        /// Runs say what is counted at each place, one by one.
+        /// Runs list the count at each place, one by one.
         #[test]
         fn summaries_are_those_of_all_values(
             values in prop::collection::vec(prop::collection::vec(0u64..4, 3), 0..14),
@@ -460,7 +463,7 @@ mod tests {
                 .map(|(millis, all)| (*millis, all.iter().enumerate().map(|(class, b)| (name(class), amount(*b))).collect()))
                 .collect();
             let word = if asked < 3 { format!("C{asked}") } else { String::new() };
-            let all = CountedCourses::of(&counts, window, given, &word, &Progress::new()).expect("counted");
+            let all = CountedCourses::of(&counts, window, given, &word, &JVM, &Progress::new()).expect("counted");
             // One after the other.
             let mut expected: Vec<(u64, u8, usize, &Vec<u64>)> = Vec::new();
             expected.extend(walks.iter().enumerate().map(|(at, (millis, all))| (*millis, 0, at, all)));

@@ -1,5 +1,5 @@
-//! How much of each class there was at all times at which somebody counted: at walks, and in the class histograms between them. The two
-//! count alike, with what no root reaches any more; the table of the times says which is which.
+//! Analysis `counts`: amount of each class at all counted times, which are walks and the class histograms between them. Both include
+//! unreachable objects here; the table of the times distinguishes them.
 
 mod courses;
 
@@ -58,11 +58,11 @@ impl Analysis for CountsByClass {
         let walks = walks_of(document, window, arguments.count("walks"), progress)?;
         let walk_count = walks.len();
         let class = without_address(arguments.word("class"));
-        let all = CountedCourses::of(&counts, millis_of(document, window), walks, class, progress)?;
+        let all = CountedCourses::of(&counts, millis_of(document, window), walks, class, document.profile(), progress)?;
         if !class.is_empty() && !all.has(class) {
             return Err(Error::Unusable {
                 what: format!("No object of a class {class} was counted"),
-                remedy: "Name it as the table does, with its package: java.lang.String".into(),
+                remedy: "Name it as the table does, with its package: com.acme.Order".into(),
             });
         }
         let top = arguments.count("top");
@@ -83,7 +83,7 @@ impl Analysis for CountsByClass {
     }
 }
 
-/// From when to when is looked: everything where the window has no end of its own.
+/// The time range of a window; an open end means no limit.
 fn millis_of(document: &Source, window: TimeWindow) -> (u64, u64) {
     let points = document.timeline().points();
     let at = |t: usize| points.get(t).map_or(0, |point| point.millis);

@@ -1,27 +1,29 @@
-//! Where a recording's samples were allocated: estimates with their error per place in the code, and beside them, in a table of
-//! its own, what walks count of each type, exactly. The two are never added up.
+//! Analysis `sites`: allocation sites of a recording's samples, as estimates with their error per place in the code. A second table has the
+//! exact counts of walks by type. The two are never added up.
 
+mod moments;
 mod places;
 mod shares;
 mod tables;
-mod words;
 
 pub use shares::{SampledShare, SampledShares, sampled_shares};
 
+use super::interface::{Analysis, Description, Findings, Need};
 use super::objects::top_parameter;
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::parameters::{Arguments, Parameter, ParameterKind};
 use crate::group::registry;
 use crate::tabular::{bytes_text, count_text, several};
-use crate::timeline::Source;
+use crate::timeline::{Source, TimeWindow};
 use memory_city_formats::sampled::{SampledAllocations, SampledAmount, SampledChange, SampledGroup, SampledObject};
+use memory_city_heap::Amount;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
+use moments::{ESTIMATES, MomentTexts, WALKS};
 use places::Places;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tables::{estimated_types, site_table, type_table};
-use words::{ESTIMATES, MomentWords, WALKS};
+use tables::{estimated_types, live_by_type, site_table, type_table};
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
     Box::new(SampledSites)
@@ -29,11 +31,11 @@ pub(super) fn analysis() -> Box<dyn Analysis> {
 
 struct SampledSites;
 
-/// The window is looked at in so many parts: what leaks grows in each of the last ones.
+/// Parts of the window: a leak grows in each of the last ones.
 const PARTS: usize = 4;
-/// A part of the live bytes that is worth a sentence: one in so many.
+/// Least share of the live bytes that is worth a sentence: one in this many.
 const WORTH_NAMING: f64 = 100.0;
-/// So many places are named in sentences.
+/// Most places named in sentences.
 const MOST_NAMED: usize = 3;
 /// Types that are named of a place.
 const MOST_TYPES: usize = 3;
@@ -79,8 +81,15 @@ impl Analysis for SampledSites {
             sampled = again;
         }
         let domain = Arc::clone(registry().domain());
-        let place = Places::of(&sampled, (arguments.word("place") == "own").then_some(&*domain));
+        let place = Places::of(&sampled, (arguments.word("place") == "own").then_some((&*domain, document.profile())));
         let mut all = sites(&sampled, &place, times.len());
+        if let Some(history) = document.heaps().filter(|_| all.iter().any(|site| site.leaks)) {
+            let (before, after) =
+                (live_by_type(history, whole.from, progress)?, live_by_type(history, whole.to, progress)?);
+            let of = |all: &BTreeMap<Arc<str>, Amount>, class: &str| all.get(class).map_or(0, |a| a.bytes) as f64;
+            let counted = |class: &str| of(&after, class) - of(&before, class);
+            withdraw_replacements(&mut all, &sampled, counted);
+        }
         all.sort_by(|a, b| {
             let order = |s: &SampledSite| (Reverse(s.leaks), Reverse(s.grows()));
             let by_size = b.growth.bytes.total_cmp(&a.growth.bytes);
@@ -106,7 +115,7 @@ impl Analysis for SampledSites {
     }
 }
 
-/// A point of whose samples more than one in so many are missing is not compared with others.
+/// Points with more missing samples than one in this many are not compared.
 const MISSING_ONE_IN: u64 = 100;
 
 /// The first of the points from which on few samples are missing; `None` where that is the first of all.
@@ -117,7 +126,7 @@ fn first_whole(sampled: &SampledAllocations, times: &[usize]) -> Option<usize> {
     times.get(missing + 1).copied()
 }
 
-/// The points in time that are compared: the first, the last, and those that divide what is between.
+/// The compared points in time: the first, the last, and those that divide the range between.
 fn parts(window: TimeWindow) -> Vec<usize> {
     let span = window.to - window.from;
     let mut times: Vec<usize> = (0..=PARTS).map(|part| window.from + span * part / PARTS).collect();
@@ -125,7 +134,7 @@ fn parts(window: TimeWindow) -> Vec<usize> {
     times
 }
 
-/// What is known of a place.
+/// The samples of a place.
 struct SampledSite {
     place: String,
     allocated: SampledAmount,
@@ -133,6 +142,8 @@ struct SampledSite {
     growth: SampledChange,
     /// It has grown in the last parts too, each time beyond the error.
     leaks: bool,
+    /// It would leak by its samples, but the walks count no such growth of its types.
+    replaces: bool,
     /// Types with their live bytes, most first.
     types: Vec<(Arc<str>, f64)>,
 }
@@ -179,6 +190,7 @@ fn sites(sampled: &SampledAllocations, places: &Places, times: usize) -> Vec<Sam
                 alive: SampledAmount::default(),
                 growth,
                 leaks: !tail.is_empty() && growth.is_growth() && tail.iter().all(grew),
+                replaces: false,
                 types: Vec::new(),
             }
         });
@@ -196,13 +208,28 @@ fn sites(sampled: &SampledAllocations, places: &Places, times: usize) -> Vec<Sam
     found
 }
 
+/// Withdraws leaks whose types have more growth in samples, of all places, than the walks count. Objects without a sample, older than the
+/// recording for instance, die and others with a sample come in their place: that looks like growth. `counted` is the growth of a type in
+/// bytes.
+fn withdraw_replacements(sites: &mut [SampledSite], sampled: &SampledAllocations, counted: impl Fn(&str) -> f64) {
+    let last = sampled.alive.len().saturating_sub(1);
+    let estimated = sampled.change(0, last, |group| Arc::clone(&group.class));
+    for site in sites.iter_mut().filter(|site| site.leaks) {
+        let excess = |(class, _): &(Arc<str>, f64)| estimated.get(class).map_or(0.0, |e| e.bytes - counted(class));
+        let excess: f64 = site.types.iter().map(excess).sum();
+        let remains = SampledChange { bytes: site.growth.bytes - excess.max(0.0), ..site.growth };
+        site.replaces = !remains.is_growth();
+        site.leaks = !site.replaces;
+    }
+}
+
 /// An estimate with its error.
 fn about(bytes: f64, error: f64) -> String {
     format!("{} ± {}", bytes_text(bytes.max(0.0) as u64), bytes_text(error as u64))
 }
 
-/// Sentences on what grows, of places in the order of the table, compared at some points in time.
-fn answers(sites: &[SampledSite], times: &[usize], words: &MomentWords) -> Vec<String> {
+/// Sentences on growth, for places in the order of the table, compared at some points in time.
+fn answers(sites: &[SampledSite], times: &[usize], words: &MomentTexts) -> Vec<String> {
     let noun = words.noun;
     let alive: f64 = sites.iter().map(|site| site.alive.bytes).sum();
     let leaking: Vec<&SampledSite> =
@@ -239,7 +266,7 @@ fn answers(sites: &[SampledSite], times: &[usize], words: &MomentWords) -> Vec<S
     answers
 }
 
-/// What was compared, and how far it went, where no place grows to the end by an amount that is worth naming.
+/// The compared points and the growth, if no place grows to the end by an amount worth naming.
 fn no_leak(sites: &[SampledSite], times: &[usize], noun: &str) -> String {
     let grown: Vec<&SampledSite> = sites.iter().filter(|site| site.grows()).collect();
     let most = grown.iter().max_by(|a, b| a.growth.bytes.total_cmp(&b.growth.bytes));
@@ -255,6 +282,9 @@ fn no_leak(sites: &[SampledSite], times: &[usize], noun: &str) -> String {
         n => format!("{} places in the code have {more}, {} most: +{growth}", count_text(n as u64), most.place),
     };
     let to_the_end = match grown.iter().filter(|site| site.leaks).count() {
+        0 if grown.iter().any(|site| site.replaces) => {
+            format!("the {noun}s count no such growth of these types: objects without a sample were replaced")
+        }
         0 if times.len() == 2 => format!("to tell what grows to the end takes a third {noun}"),
         0 => {
             let walks: Vec<String> = times[1..].iter().map(|t| (t + 1).to_string()).collect();
@@ -265,11 +295,11 @@ fn no_leak(sites: &[SampledSite], times: &[usize], noun: &str) -> String {
     format!("{more}; {to_the_end}")
 }
 
-/// What is missing besides, where threads that ran had drawn their next samples.
+/// The note about missing samples of threads that ran when the recording began.
 const BEGINS_BLIND: &str = "Of what each thread that ran by then allocated next, up to 512 KB were not seen, as Java before 18 begins to sample only behind that: \
     of threads that allocate little nothing may have been seen.";
 
-fn notes(sampled: &SampledAllocations, words: &MomentWords) -> Vec<String> {
+fn notes(sampled: &SampledAllocations, words: &MomentTexts) -> Vec<String> {
     let mut notes = vec![match sampled.is_exact {
         true => format!("Every allocation was recorded: {}.", words.exact),
         false => format!(
@@ -323,7 +353,7 @@ mod tests {
         }
     }
 
-    /// What grew, but not from walk to walk, is said to have grown; what too few walks tell, and what is too little, as well.
+    /// Growth that did not go on from walk to walk is reported as past growth. So is growth over too few walks, or by too little.
     #[test]
     fn what_grew_without_growing_on_is_said() {
         let of = |bytes: f64| SampledAmount { samples: 20, objects: 1.0, bytes, variance: 0.0 };
@@ -333,6 +363,7 @@ mod tests {
             alive: of(1e6),
             growth: SampledChange { bytes: growth, variance: 1e6 },
             leaks,
+            replaces: false,
             types: Vec::new(),
         };
         let said = |sites: &[SampledSite], times: &[usize]| answers(sites, times, &WALKS).join("\n");
@@ -355,6 +386,40 @@ mod tests {
         let unfreed = answers(&[site("a.A.b()", 400e3, true)], &five, &ESTIMATES).join("\n");
         assert!(unfreed.contains("no collection has freed so far") && unfreed.contains("first estimate"), "{unfreed}");
         assert!(unfreed.ends_with("That stays, or waits for a collection of the old generation"), "{unfreed}");
+    }
+
+    /// Objects from before the recording are replaced: samples alone would call that growth.
+    #[test]
+    fn growth_that_walks_do_not_count_is_no_leak() {
+        let amount = |bytes| SampledAmount { samples: 400, objects: 400.0, bytes, variance: bytes };
+        let sample = |sample| SampledObject { sample, object: ObjectId(0), group: 0, amount: amount(10e3) };
+        let group = SampledGroup { class: Arc::from("long[]"), site: 1, allocated: amount(1e6) };
+        let sampled = SampledAllocations {
+            sites: Arc::default(),
+            groups: vec![group],
+            alive: vec![(0..100).map(sample).collect(), (0..200).map(sample).collect()],
+            gone: vec![0; 2],
+            is_thinned: false,
+            lost: 0,
+            is_exact: false,
+            from_start: false,
+            begins_blind: false,
+        };
+        for (counted, leaks) in [(0.0, false), (1e3, false), (300e3, true), (1e6, true), (5e6, true)] {
+            let mut sites = [SampledSite {
+                place: "a.A.b()".into(),
+                allocated: amount(1e6),
+                alive: amount(2e6),
+                growth: SampledChange { bytes: 1e6, variance: 1e6 },
+                leaks: true,
+                replaces: false,
+                types: vec![(Arc::from("long[]"), 2e6)],
+            }];
+            withdraw_replacements(&mut sites, &sampled, |_| counted);
+            assert_eq!((sites[0].leaks, sites[0].replaces), (leaks, !leaks), "{counted}");
+            let said = answers(&sites, &[0, 1, 2], &WALKS).join("\n");
+            assert_eq!(said.ends_with("objects without a sample were replaced"), !leaks, "{said}");
+        }
     }
 
     #[test]

@@ -1,13 +1,14 @@
-//! Which place in the code each call chain counts for.
+//! Places in the code: the one that each call chain counts for.
 
 use crate::group::domain::{DomainPackages, class_of_frame};
 use memory_city_formats::sampled::{SampledAllocations, SampledGroup};
+use memory_city_heap::Profile;
 use std::collections::BTreeMap;
 
-/// What an allocation without a stack is called.
+/// The name for an allocation without a stack.
 pub(super) const NOT_KNOWN: &str = "(no stack)";
 
-/// Which place each call chain counts for.
+/// The place of each call chain.
 pub(super) struct Places {
     names: Vec<String>,
     of_site: Vec<u32>,
@@ -15,11 +16,13 @@ pub(super) struct Places {
 
 impl Places {
     /// The innermost frame that the packages cover, or the innermost of all.
-    pub(super) fn of(sampled: &SampledAllocations, own: Option<&DomainPackages>) -> Places {
+    pub(super) fn of(sampled: &SampledAllocations, own: Option<(&DomainPackages, &Profile)>) -> Places {
         let mut number: BTreeMap<String, u32> = BTreeMap::new();
         let mut places = Places { names: Vec::new(), of_site: Vec::new() };
         for site in sampled.sites.iter() {
-            let covered = own.and_then(|own| site.frames.iter().find(|frame| own.covers(class_of_frame(frame))));
+            let is_own =
+                |(own, profile): (&DomainPackages, &Profile), frame: &str| own.covers(profile, class_of_frame(frame));
+            let covered = own.and_then(|own| site.frames.iter().find(|frame| is_own(own, frame)));
             let name = covered.or(site.frames.first()).map_or(NOT_KNOWN, |frame| frame);
             let next = places.names.len() as u32;
             let place = *number.entry(name.to_owned()).or_insert_with(|| {

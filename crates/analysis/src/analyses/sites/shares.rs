@@ -1,4 +1,4 @@
-//! Where what is alive of a class or a group was allocated, as shares with their error.
+//! Allocation sites of the live objects of a class or a group, as shares with their error.
 
 use super::places::Places;
 use crate::group::registry;
@@ -11,10 +11,10 @@ use memory_city_heap::progress::Progress;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Where what is alive of a class or a group was allocated, as its samples estimate it.
+/// Allocation sites of the live objects of a class or a group, estimated from samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledShares {
-    /// The class; where it is not one class, the group.
+    /// The class; or the group, if it has several classes.
     pub class: String,
     /// How many samples of it are alive.
     pub samples: u64,
@@ -31,13 +31,14 @@ pub struct SampledShare {
     pub place: String,
     /// Part of the bytes that its samples stand for, 0 to 1.
     pub share: f64,
-    /// Three standard deviations of it; at least what so few samples can miss: three of them. 0 where every allocation was recorded.
+    /// Three standard deviations of it; at least the amount of three samples, which so few samples can miss. 0 if every allocation was
+    /// recorded.
     pub error: f64,
 }
 
-/// Where what is in a group was allocated, at a point in time: of a type or a part of one by the samples of its class; of any other
-/// group (of an owner, a package, a loader) by the samples that are objects of it, as the walk says of each which object it is. `None`
-/// where the document has no samples.
+/// Allocation sites of the objects of a group, at a point in time. A type or a part of one uses the samples of its class. Any other group
+/// (of an owner, a package, a loader) uses the samples that are objects of it, which the walk identifies. `None` if the document has no
+/// samples.
 ///
 /// # Errors
 /// When a file has changed since, or the work was cancelled.
@@ -46,7 +47,7 @@ pub fn sampled_shares(document: &Source, node: NodeId, t: usize, progress: &Prog
     let Some((series, at)) = document.samples_at(t, progress)? else { return Ok(None) };
     let Some(sampled) = series.sampled(&[at], progress)? else { return Ok(None) };
     let domain = Arc::clone(registry().domain());
-    let places = Places::of(&sampled, Some(&domain));
+    let places = Places::of(&sampled, Some((&domain, document.profile())));
     let path = timeline.path(node);
     if let Some(class) = path.iter().rev().find_map(|&node| class_of(timeline, node)) {
         return Ok(Some(shares_of_class(&class, &sampled, &places)));
@@ -63,7 +64,7 @@ fn shares_of_class(class: &str, sampled: &SampledAllocations, places: &Places) -
     shares_of(class, sampled, places, same)
 }
 
-/// Of the living samples for which `is_in` holds.
+/// The shares of the live samples for which `is_in` holds.
 fn shares_of(
     name: &str,
     sampled: &SampledAllocations,

@@ -1,21 +1,22 @@
-//! The tables: places by what samples estimate, and types by what walks count, or by samples where there are none.
+//! Tables of the analysis `sites`: places estimated from samples, and types counted by walks, or from samples without walks.
 
 use super::SampledSite;
-use super::words::{ESTIMATES, MomentWords};
-use crate::analyses::TimeWindow;
+use super::moments::{ESTIMATES, MomentTexts};
+
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader};
-use crate::timeline::{History, Unit};
+use crate::timeline::{History, TimeWindow, Unit};
 use memory_city_formats::sampled::{SampledAllocations, SampledAmount};
 use memory_city_heap::Amount;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 fn bytes_cell(bytes: f64) -> Cell {
     Cell::Number(bytes.max(0.0) as u64)
 }
 
-/// What stands behind the title of a table of samples.
+/// The suffix of the title of a table of samples.
 fn samples_are(is_exact: bool) -> &'static str {
     if is_exact { "every allocation" } else { "samples: estimates, ± 3 sigma" }
 }
@@ -24,7 +25,7 @@ pub(super) fn site_table(
     sites: &[SampledSite],
     top: usize,
     has_growth: bool,
-    words: &MomentWords,
+    words: &MomentTexts,
     is_exact: bool,
 ) -> ResultTable {
     let bytes = CellKind::Number(Unit::Bytes);
@@ -70,7 +71,30 @@ pub(super) fn site_table(
     }
 }
 
-/// What the last walk counts of each type, and beside it what samples estimate of the same.
+/// The reachable objects of a walk by the name of their type, counted: what has died and was not collected yet is not alive for samples
+/// either. Classes of one name from several loaders are one, as they are in samples.
+pub(super) fn live_by_type(history: &History, time: usize, progress: &Progress) -> Result<BTreeMap<Arc<str>, Amount>> {
+    let heap = history.heap(time, progress)?;
+    let mut counts: Vec<Amount> = vec![Amount::default(); heap.types().len()];
+    for (at, object) in heap.objects().enumerate() {
+        if at % (1 << 20) == 0 {
+            progress.check()?;
+        }
+        if let Some(count) = counts.get_mut(heap.type_of(object).0 as usize).filter(|_| heap.is_reachable(object)) {
+            count.objects += 1;
+            count.bytes += heap.size_of(object);
+        }
+    }
+    let mut sums: BTreeMap<Arc<str>, Amount> = BTreeMap::new();
+    for (of, count) in heap.types().iter().zip(counts).filter(|(_, count)| count.objects > 0) {
+        let sum = sums.entry(Arc::from(&*of.name)).or_default();
+        sum.objects += count.objects;
+        sum.bytes += count.bytes;
+    }
+    Ok(sums)
+}
+
+/// The counts of the last walk by type, beside the estimates from samples.
 pub(super) fn type_table(
     history: &History,
     window: TimeWindow,
@@ -78,24 +102,10 @@ pub(super) fn type_table(
     top: usize,
     progress: &Progress,
 ) -> Result<ResultTable> {
-    let heap = history.heap(window.to, progress)?;
-    let mut counts: Vec<Amount> = vec![Amount::default(); heap.types().len()];
-    for (at, object) in heap.objects().enumerate() {
-        if at % (1 << 20) == 0 {
-            progress.check()?;
-        }
-        // As of samples: what has died and was not collected yet is not alive.
-        if let Some(count) = counts.get_mut(heap.type_of(object).0 as usize).filter(|_| heap.is_reachable(object)) {
-            count.objects += 1;
-            count.bytes += heap.size_of(object);
-        }
-    }
-    // Classes of one name from several loaders are one, as they are in samples.
+    let exact = live_by_type(history, window.to, progress)?;
     let mut rows: BTreeMap<&str, (Amount, SampledAmount)> = BTreeMap::new();
-    for (of, count) in heap.types().iter().zip(counts).filter(|(_, count)| count.objects > 0) {
-        let row = rows.entry(&of.name).or_default();
-        row.0.objects += count.objects;
-        row.0.bytes += count.bytes;
+    for (name, count) in &exact {
+        rows.entry(name).or_default().0 = *count;
     }
     let last = sampled.alive.len().saturating_sub(1);
     for (group, alive) in sampled.groups.iter().zip(sampled.alive_by_group(last)).filter(|(_, alive)| alive.samples > 0)
@@ -143,7 +153,7 @@ pub(super) fn type_table(
     })
 }
 
-/// The types of what samples say is alive, where no walk counts them.
+/// The types of live objects estimated from samples, for inputs without walks.
 pub(super) fn estimated_types(sampled: &SampledAllocations, top: usize) -> ResultTable {
     let last = sampled.alive.len().saturating_sub(1);
     let mut sums: BTreeMap<&str, SampledAmount> = BTreeMap::new();

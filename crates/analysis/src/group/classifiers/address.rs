@@ -1,8 +1,9 @@
-//! The address.
+//! Classifier by address.
 
 use crate::group::classifier::Numbered;
 use crate::group::registry::{OptionInfo, RegistryError};
-use crate::group::{ByFunction, ClassifierMeta, Reads, Registry, filter};
+use crate::group::{ByFunction, ClassifierMeta, Reads, Registry};
+use crate::units;
 use std::sync::Arc;
 
 const OPTIONS: [OptionInfo; 1] = [OptionInfo {
@@ -19,7 +20,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         )
         .reads(Reads::ID);
     registry.add_with_options(meta.clone(), &OPTIONS, move |request| {
-        let block = match request.value("block").map(filter::number) {
+        let block = match request.value("block").map(units::amount) {
             None => 1,
             Some(Some(bytes)) if (1.0..1e18).contains(&bytes) => bytes as u64,
             Some(_) => return Err("a block is a number of bytes, such as 4096 or 1MiB".to_owned()),

@@ -1,4 +1,4 @@
-//! The age in garbage collections.
+//! Classifier by age in garbage collections.
 
 use crate::group::registry::RegistryError;
 use crate::group::{ClassifierMeta, Reads, Registry};

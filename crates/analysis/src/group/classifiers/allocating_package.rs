@@ -1,7 +1,7 @@
-//! The package of the allocating method, part by part.
+//! Classifier by the package of the allocating method, part by part.
 
 use crate::group::registry::RegistryError;
-use crate::group::{ClassifierMeta, Reads, Registry, domain, names};
+use crate::group::{ClassifierMeta, Reads, Registry, domain};
 
 pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     let meta = ClassifierMeta::new("allocating-package", "Allocating package")
@@ -10,7 +10,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         .joined_by(".");
     registry.add(meta, |object, values| match object.site() {
         [] => values.one(object.no_site()),
-        [frame, ..] => match names::split(domain::class_of_frame(frame)).0 {
+        [frame, ..] => match object.profile().names.split(domain::class_of_frame(frame)).0 {
             "" => values.one(domain::NO_PACKAGE),
             package => values.chain(package.split('.')),
         },

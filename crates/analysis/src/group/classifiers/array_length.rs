@@ -1,11 +1,11 @@
-//! The length of an array, in classes that double.
+//! Classifier by the length of an array, in ranges that double.
 
 use crate::group::classifier::Numbered;
 use crate::group::registry::{OptionInfo, RegistryError};
 use crate::group::{ByFunction, ClassifierMeta, Reads, Registry};
 use std::sync::Arc;
 
-/// What is no array.
+/// The group of objects that are no arrays.
 const NO_ARRAY: &str = "Not an array";
 
 const OPTIONS: [OptionInfo; 1] =
@@ -43,7 +43,7 @@ fn class_name(bits: u32) -> String {
     format!("Length {}", doubling(bits))
 }
 
-/// The numbers of so many bits.
+/// The range of numbers with so many bits.
 pub(super) fn doubling(bits: u32) -> String {
     match bits {
         0 => "0".to_owned(),

@@ -1,4 +1,4 @@
-//! The call site: the chain of methods that called the allocating method.
+//! Classifier by call site: the chain of methods that called the allocating method.
 
 use super::site::depth;
 use crate::group::registry::{OptionInfo, RegistryError};

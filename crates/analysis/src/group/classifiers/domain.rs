@@ -1,4 +1,4 @@
-//! Whether the class is the program's own.
+//! Classifier by origin of the class: the program's own, or a library's.
 
 use crate::group::registry::RegistryError;
 use crate::group::{ByFunction, Cardinality, ClassifierMeta, Registry};
@@ -11,7 +11,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add_with_options(meta.clone(), &[], move |request| {
         let packages = Arc::clone(request.domain);
         Ok(Arc::new(ByFunction::new(meta.clone(), move |object, values| {
-            values.truth(packages.covers(object.type_name()));
+            values.truth(packages.covers(object.profile(), object.type_name()));
         })))
     })
 }

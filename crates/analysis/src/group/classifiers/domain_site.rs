@@ -1,5 +1,4 @@
-//! The closest domain call site: the place in the program's own code that led to the allocation, even where a library
-//! allocated.
+//! Classifier by the closest domain call site: the place in the program's own code that led to the allocation, even if a library allocated.
 
 use crate::group::domain::{DomainPackages, class_of_frame};
 use crate::group::registry::{OptionInfo, RegistryError};
@@ -31,12 +30,12 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
             Some(text) => Arc::new(DomainPackages::parse(text)?),
             None => Arc::clone(request.domain),
         };
-        let own = move |frame: &Arc<str>| packages.covers(class_of_frame(frame));
         let callers = request.has("callers");
         let meta = if callers { meta.clone().joined_by(" ‹ ") } else { meta.clone().cardinality(Cardinality::One) };
         Ok(Arc::new(ByFunction::new(meta, move |object, values| {
             let frames = object.site();
-            let Some(first) = frames.iter().position(&own) else {
+            let own = |frame: &Arc<str>| packages.covers(object.profile(), class_of_frame(frame));
+            let Some(first) = frames.iter().position(own) else {
                 return values.one(if frames.is_empty() { object.no_site() } else { "(libraries only)" });
             };
             if !callers {

@@ -1,4 +1,4 @@
-//! Features: parts of the program that a file maps to code.
+//! Classifier by feature: parts of the program that a file maps to code.
 //!
 //! ```text
 //! # A name in brackets begins a feature; the lines below it say which code belongs to it.
@@ -10,13 +10,20 @@
 //! ```
 //! Features may overlap.
 
+use crate::group::outline::FILE;
 use crate::group::registry::{OptionInfo, RegistryError};
 use crate::group::{ByFunction, Cardinality, ClassifierMeta, Reads, Registry};
+use memory_city_heap::printable::printable;
+use memory_city_heap::regular;
+use std::path::Path;
 use std::sync::Arc;
+
+/// No file of features is larger.
+const MOST_BYTES: u64 = 4 << 20;
 
 const OPTIONS: [OptionInfo; 3] = [
     OptionInfo {
-        name: "file",
+        name: FILE,
         description: "The file that says which code belongs to which feature",
         example: Some("features.txt"),
     },
@@ -42,10 +49,14 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         if site && all {
             return Err("site and all exclude each other".to_owned());
         }
-        let Some(path) = request.value("file") else {
+        let Some(path) = request.value(FILE) else {
             return Err("it needs a file: feature(file=features.txt)".to_owned());
         };
-        let text = std::fs::read_to_string(path).map_err(|e| format!("{path} cannot be read: {e}"))?;
+        // Not a word of what is in it goes into a message: whoever wrote the list may not be who may read the file.
+        let bytes = regular::read(Path::new(path), MOST_BYTES);
+        let path = printable(path);
+        let text = String::from_utf8(bytes.map_err(|e| format!("{path}: {e}"))?);
+        let text = text.map_err(|_| format!("{path} is no text in UTF-8"))?;
         let features = FeatureMap::parse(&text).map_err(|(line, message)| format!("{path}, line {line}: {message}"))?;
         Ok(Arc::new(ByFunction::new(meta.clone(), move |object, values| {
             let frames = object.site();
@@ -66,10 +77,10 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     })
 }
 
-/// What begins the name of the code, from where to where in it, and the number of the feature.
+/// Prefix of a name in the code, its range of lines, and the number of the feature.
 type FeatureRule = (String, Option<(u64, u64)>, usize);
 
-/// Which code belongs to which feature.
+/// Maps code to features.
 #[derive(Debug, Default)]
 struct FeatureMap {
     names: Vec<String>,
@@ -88,7 +99,7 @@ impl FeatureMap {
             }
             if let Some(name) = line.strip_prefix('[') {
                 let Some(name) = name.strip_suffix(']').map(str::trim).filter(|name| !name.is_empty()) else {
-                    return Err((number, format!("{line:?} is no feature: write its name in brackets, [checkout]")));
+                    return Err((number, "that is no feature: write its name in brackets, [checkout]".to_owned()));
                 };
                 let at = map.names.iter().position(|n| n == name).unwrap_or_else(|| {
                     map.names.push(name.to_owned());
@@ -98,7 +109,7 @@ impl FeatureMap {
                 continue;
             }
             let Some(feature) = feature else {
-                let message = format!("{line:?} belongs to no feature: begin one above it, [checkout]");
+                let message = "that belongs to no feature: begin one above it, [checkout]".to_owned();
                 return Err((number, message));
             };
             let (code, part) = match line.split_once(':') {
@@ -107,13 +118,13 @@ impl FeatureMap {
                     let (from, to) = part.split_once('-').unwrap_or((part, part));
                     match (from.trim().parse(), to.trim().parse()) {
                         (Ok(from), Ok(to)) if from <= to => (code, Some((from, to))),
-                        _ => return Err((number, format!("{part:?} is no part of a method: write it as 12-40"))),
+                        _ => return Err((number, "behind : stands no part of a method: write it as 12-40".to_owned())),
                     }
                 }
             };
             let code = code.trim().trim_end_matches(".*");
             if code.is_empty() || code.contains(char::is_whitespace) {
-                let message = format!("{line:?} is no code: write a package, a class or a method, com.acme.Cart.add");
+                let message = "that is no code: write a package, a class or a method, com.acme.Cart.add".to_owned();
                 return Err((number, message));
             }
             map.rules.push((code.to_owned(), part, feature));

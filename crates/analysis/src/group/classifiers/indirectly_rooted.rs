@@ -1,4 +1,4 @@
-//! The GC roots that reach an object, directly or through others: kind, then class and field, or thread and place in the
+//! Classifier by the GC roots that reach an object, directly or through others: kind, then class and field, or thread and place in the
 //! code.
 
 use crate::group::registry::{OptionInfo, RegistryError};
@@ -43,7 +43,7 @@ struct IndirectlyRooted {
     choice: RootChoice,
     /// Leaves out the rest.
     reached: bool,
-    /// Of the heap state at hand.
+    /// The root sets of the prepared heap state.
     sets: Option<RootSets>,
 }
 

@@ -1,4 +1,4 @@
-//! Instance, small array, big array.
+//! Classifier by kind: instance, small array, big array.
 
 use crate::group::registry::RegistryError;
 use crate::group::{ClassifierMeta, Reads, Registry};

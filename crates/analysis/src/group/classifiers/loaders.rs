@@ -1,10 +1,7 @@
-//! The class loader of the type below its parents: bootstrap, platform, application, plug-in.
+//! Classifier by the class loader of the type below its parents: bootstrap, platform, application, plug-in.
 
 use crate::group::registry::RegistryError;
 use crate::group::{Cardinality, ClassifierMeta, Reads, Registry};
-
-/// The loader that is the VM itself: the last parent of all.
-const BOOTSTRAP: &str = "bootstrap";
 
 pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     let meta = ClassifierMeta::new("loaders", "Class loader tree")
@@ -16,7 +13,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         .cardinality(Cardinality::Hierarchy);
     registry.add(meta, |object, values| {
         let mut chain: Vec<&str> = object.loaders().collect();
-        chain.push(BOOTSTRAP);
+        chain.push(object.profile().loaders.runtime);
         values.chain(chain.iter().rev());
     })
 }

@@ -1,7 +1,7 @@
-//! The classifiers that Memory City brings along, a file for each. A new one is a file and a line here.
+//! The built-in classifiers, a file for each. A new one is a file and a line here.
 //!
-//! A file has one function, `register`, which says what the classifier is, what it reads, and what the values of an
-//! object are. This one tells objects with references from those without:
+//! A file has one function, `register`, with the description of the classifier, the facts it reads, and the values of an object. This one
+//! separates objects with references from those without:
 //! ```
 //! use memory_city_analysis::group::{ClassifierMeta, Reads, Registry, RegistryError};
 //!
@@ -22,8 +22,7 @@
 //! ```
 //! In a program that uses this library the same function is given to [`register`](super::register).
 
-use super::Registry;
-use super::registry::RegistryError;
+use super::registry::{Registry, RegistryError};
 
 macro_rules! classifiers {
     ($($module:ident),+ $(,)?) => {
@@ -57,10 +56,13 @@ classifiers! {
     space,
     age,
     reachable,
-    kept_by,
+    strength,
     rooted,
     indirectly_rooted,
     points_to,
     pointed_from,
     owner,
+    structure,
+    role,
+    contained_in,
 }

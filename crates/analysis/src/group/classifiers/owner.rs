@@ -1,4 +1,4 @@
-//! Who alone keeps the object alive: the path of owners from the GC root, by names.
+//! Classifier by owner: the path of owners from the GC root to the object, by names.
 
 use crate::group::registry::{OptionInfo, RegistryError};
 use crate::group::{Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry};
@@ -31,7 +31,7 @@ pub(super) fn register(registry: &mut Registry) -> std::result::Result<(), Regis
 struct Owner {
     meta: ClassifierMeta,
     rules: KeepRules,
-    /// Of the heap state at hand.
+    /// The owners of the prepared heap state.
     tree: Option<OwnerTree>,
 }
 

@@ -1,16 +1,17 @@
-//! The types of the objects that refer to an object; with a list, those objects in its place.
+//! Classifier by the types of the objects that refer to an object; with a list, those objects in its place.
 
 use crate::group::classifier::Numbered;
 use crate::group::registry::RegistryError;
-use crate::group::transform;
-use crate::group::{ByFunction, Cardinality, ClassifierMeta, OtherObjects, Reads, Registry, few_types, type_names};
+use crate::group::{
+    ByFunction, Cardinality, ClassifierMeta, OtherObjects, Reads, Registry, few_types, transformer, type_names,
+};
 
 pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     let meta = ClassifierMeta::new("pointed-from", "Pointed from")
         .describe(
             "The types of the objects that refer to it, of which there may be several; with a list of classifiers in \
              parentheses, those objects, each once, in a row of their own",
-            "java.util.ArrayList",
+            "com.acme.Cart",
         )
         .reads(Reads::REFERRERS | Reads::TYPE)
         .cardinality(Cardinality::Many);
@@ -19,5 +20,5 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
         types => types.into_iter().for_each(|t| values.one(t)),
     });
     let plain = Numbered::new(plain, |object| few_types(object.referrers()));
-    transform::register(registry, meta, OtherObjects::Referring, Reads::REFERRERS, plain)
+    transformer::register(registry, meta, OtherObjects::Referring, Reads::REFERRERS, plain)
 }

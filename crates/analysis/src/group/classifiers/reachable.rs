@@ -1,4 +1,4 @@
-//! Whether any GC root reaches the object: what is no garbage.
+//! Classifier by reachability from GC roots: live objects and garbage.
 
 use crate::group::classifier::Numbered;
 use crate::group::registry::RegistryError;

@@ -1,4 +1,4 @@
-//! How many references lead to an object.
+//! Classifier by the number of references to an object.
 
 use super::array_length::doubling;
 use crate::group::registry::{OptionInfo, RegistryError};

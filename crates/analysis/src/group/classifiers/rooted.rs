@@ -1,5 +1,5 @@
-//! The GC roots that hold an object directly: kind, then class and field, or thread and place in the code. An object
-//! may have several.
+//! Classifier by the GC roots that hold an object directly: kind, then class and field, or thread and place in the code. An object may have
+//! several.
 
 use crate::group::classifier::Numbered;
 use crate::group::registry::{OptionInfo, RegistryError};

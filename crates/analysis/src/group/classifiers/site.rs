@@ -1,4 +1,4 @@
-//! The allocation site: the allocating method, below it its caller, and so on.
+//! Classifier by allocation site: the allocating method, below it its caller, and so on.
 
 use crate::group::registry::{ClassifierRequest, OptionInfo, RegistryError};
 use crate::group::{ByFunction, ClassifierMeta, Reads, Registry};
@@ -14,7 +14,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     let meta = ClassifierMeta::new("site", "Allocation site")
         .describe(
             "The method and bytecode index that allocated the object, then their callers",
-            "java.util.LinkedList.linkLast(Object):7",
+            "com.acme.Cart.add(Item):12",
         )
         .reads(Reads::SITE)
         .joined_by(" ‹ ");

@@ -1,4 +1,4 @@
-//! The kind of heap space.
+//! Classifier by the kind of heap space.
 
 use crate::group::registry::RegistryError;
 use crate::group::{ClassifierMeta, Reads, Registry};

@@ -1,4 +1,4 @@
-//! The allocating subsystem.
+//! Classifier by the allocating subsystem.
 
 use crate::group::registry::RegistryError;
 use crate::group::{ClassifierMeta, Reads, Registry};

@@ -1,4 +1,4 @@
-//! The allocating thread.
+//! Classifier by the allocating thread.
 
 use crate::group::registry::RegistryError;
 use crate::group::{ClassifierMeta, Reads, Registry};

@@ -1,4 +1,4 @@
-//! Groupings as people write them: `package > type`, `rooted(kind) > points-to`.
+//! The language of groupings: `package > type`, `rooted(kind) > points-to`.
 //!
 //! ```text
 //! grouping   = name of a grouping | list
@@ -13,62 +13,17 @@
 //! name       = letters, digits, "-", "_"
 //! value      = anything but ",", " and " and what closes; or a text in quotation marks, with \" and \\ in it
 //! ```
-//! Spaces are free. Lists nest at most [`written::DEEPEST`] levels.
+//! Spaces are free. Lists nest at most [`syntax::DEEPEST`] levels.
 
-mod made;
-mod written;
+mod builder;
+mod syntax;
+pub(super) mod words;
 
+use super::grouping::Grouping;
 use super::outline::{GroupingLevel, LevelCondition, LevelInside, LevelOption};
-use super::{Grouping, Registry};
-use std::borrow::Cow;
-use std::fmt;
-use written::{ListParser, Written, WrittenCondition, WrittenInside, WrittenOption};
-
-/// Why a text is no grouping.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupingError {
-    /// The text.
-    pub text: String,
-    /// Where it goes wrong: a byte of the text, or its end.
-    pub at: usize,
-    /// What is wrong there.
-    pub message: String,
-    /// What could stand there, in the order in which it is offered.
-    pub known: Vec<String>,
-    /// The one of them that is called most like what stands there.
-    pub nearest: Option<String>,
-}
-
-impl GroupingError {
-    /// Where it goes wrong, in characters from 1.
-    pub fn character(&self) -> usize {
-        self.text.get(..self.at).map_or(0, |before| before.chars().count()) + 1
-    }
-
-    /// What to do about it, for people.
-    pub fn remedy(&self) -> String {
-        let nearest = self.nearest.iter().map(|n| format!("Did you mean {n}? "));
-        let known = (!self.known.is_empty()).then(|| format!("Known are: {}", self.known.join(", ")));
-        nearest.chain(known).collect()
-    }
-}
-
-impl fmt::Display for GroupingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}, character {}: {}", self.text, self.character(), self.message)?;
-        match self.remedy() {
-            remedy if remedy.is_empty() => Ok(()),
-            remedy => write!(f, ". {remedy}"),
-        }
-    }
-}
-
-impl std::error::Error for GroupingError {}
-
-/// Characters of names.
-pub(super) fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '-' || c == '_'
-}
+use super::registry::Registry;
+use syntax::{ListParser, Parsed, ParsedCondition, ParsedInside, ParsedOption};
+use words::GroupingError;
 
 /// The grouping of a list. Its id is the list in its shortest form.
 pub(super) fn parse(registry: &Registry, text: &str) -> Result<Grouping, GroupingError> {
@@ -84,39 +39,22 @@ pub(super) fn levels(registry: &Registry, text: &str) -> Result<Vec<GroupingLeve
     Ok(list.iter().map(level).collect())
 }
 
-fn level(written: &Written<'_>) -> GroupingLevel {
-    let option = |(_, name, value): &WrittenOption<'_>| LevelOption {
+fn level(written: &Parsed<'_>) -> GroupingLevel {
+    let option = |(_, name, value): &ParsedOption<'_>| LevelOption {
         name: (*name).to_owned(),
         value: value.as_ref().map(|value| value.to_string()),
     };
-    let condition = |written: &WrittenCondition<'_>| LevelCondition {
+    let condition = |written: &ParsedCondition<'_>| LevelCondition {
         not: written.not,
         of: level(&written.of),
         compared: written.compared.as_ref().map(|(operator, value, _)| ((*operator).to_owned(), value.to_string())),
     };
     let inside = match &written.inside {
-        WrittenInside::Options(options) => LevelInside::Options(options.iter().map(option).collect()),
-        WrittenInside::List(list) => LevelInside::List(list.iter().map(level).collect()),
-        WrittenInside::Conditions(all) => LevelInside::Conditions(all.iter().map(condition).collect()),
+        ParsedInside::Options(options) => LevelInside::Options(options.iter().map(option).collect()),
+        ParsedInside::List(list) => LevelInside::List(list.iter().map(level).collect()),
+        ParsedInside::Conditions(all) => LevelInside::Conditions(all.iter().map(condition).collect()),
     };
     GroupingLevel { id: written.name.to_owned(), inside }
-}
-
-/// A value as it is written: in quotation marks where it could be taken for something else.
-pub(super) fn quoted(value: &str) -> Cow<'_, str> {
-    // What is written shortest stands in parentheses, where brackets close nothing.
-    if !value.contains([',', '(', ')', '"', '\\']) && !value.contains(" and ") && value.trim() == value {
-        return value.into();
-    }
-    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")).into()
-}
-
-/// What is called most like a name, if it is at all.
-fn nearest(name: &str, known: &[String]) -> Option<String> {
-    let name = name.to_lowercase();
-    let score = |k: &&String| strsim::jaro_winkler(&name, &k.to_lowercase());
-    let best = known.iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
-    (score(&best) > 0.7).then(|| best.clone())
 }
 
 #[cfg(test)]

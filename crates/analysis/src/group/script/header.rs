@@ -1,10 +1,10 @@
-//! The header of a script, and what its code reads.
+//! The header of a script, and the facts that its code reads.
 
 use super::object::PROPERTIES;
 use crate::group::{Cardinality, Reads};
 use rhai::{AST, ASTNode, Expr, Position};
 
-/// What a header says; all of it may be left out.
+/// The content of a header; all of it may be left out.
 #[derive(Default)]
 pub(super) struct Header {
     pub id: Option<String>,
@@ -12,7 +12,7 @@ pub(super) struct Header {
     pub description: Option<String>,
     pub example: Option<String>,
     pub cardinality: Option<Cardinality>,
-    /// What it lists, and the line.
+    /// The listed facts, and the line.
     pub reads: Option<(Reads, usize)>,
 }
 
@@ -100,8 +100,8 @@ fn look(path: &[ASTNode<'_>], note: &mut dyn FnMut(&str, Position)) -> bool {
 /// Place, message, remedy.
 type Undeclared = ((usize, usize), String, String);
 
-/// What the code reads: every property in it whose name is one that objects have. Where the header lists what it reads, that
-/// is what counts, and anything else is an error.
+/// The facts that the code reads: every property in it whose name is one that objects have. A list in the header counts instead, and then
+/// any other property is an error.
 pub(super) fn reads(ast: &AST, declared: Option<(Reads, usize)>) -> Result<Reads, Undeclared> {
     let mut found = Reads::empty();
     let mut undeclared = None;

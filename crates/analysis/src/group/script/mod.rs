@@ -1,4 +1,4 @@
-//! Classifiers and filters that people type while the program runs, in [Rhai](https://rhai.rs).
+//! Scripts: classifiers and filters typed by users while the program runs, in [Rhai](https://rhai.rs).
 //!
 //! A script is an expression (or several statements, the last of which is the answer) over `o`, the object at hand:
 //! ```text
@@ -8,19 +8,19 @@
 //! // cardinality: one
 //! if o.type == "char[]" && o.length > 1000 { "long" } else { "short" }
 //! ```
-//! The header is optional: lines of comments before the code. `cardinality` is `one` (a text or number), `many` (a list of
-//! them), `hierarchy` (a list from the general to the particular), `hierarchies` (a list of such lists) or `filter` (true or
-//! false), or `parts` (a map of names and bytes: what the object is made of, in a row of its own); the answer `()` leaves the object out. `reads` lists what the script looks at; without it that is found in
-//! the code. What an object tells is in [`PROPERTIES`].
+//! The header is optional: lines of comments before the code. `cardinality` is one of these: `one` (a text or number), `many` (a list of
+//! them), `hierarchy` (a list from the general to the particular), `hierarchies` (a list of such lists), `filter` (true or false), or
+//! `parts` (a map of names and bytes: the parts of the object, in a row of its own). The answer `()` leaves the object out. `reads` lists
+//! the facts that the script reads; without it they are found in the code. [`PROPERTIES`] has the properties of an object.
 //!
 //! | module | does |
 //! |---|---|
-//! | `header` | reads the header, and what the code reads |
+//! | `header` | reads the header, and finds the facts that the code reads |
 //! | `object` | the object view of scripts |
-//! | `run` | asks a script for an object, within limits |
+//! | `run` | runs a script for an object, within limits |
 //!
-//! Scripts are strangers' code: they see objects and nothing else (no files, no clock, no other code), and may use up so
-//! many operations and so much memory, see [`ScriptLimits`].
+//! Scripts are untrusted: they see objects and nothing else (no files, no clock, no other code), and have limits of operations and memory,
+//! see [`ScriptLimits`].
 
 mod header;
 mod object;
@@ -30,16 +30,18 @@ pub use object::{PROPERTIES, PropertyInfo};
 
 use super::registry::{Registry, RegistryError};
 use super::{Cardinality, ClassifierMeta, Reads};
+use memory_city_heap::regular;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What files of scripts end with; what stands before it is the id of the classifier.
+/// The suffix of script files; the rest of the name is the id of the classifier.
 pub const EXTENSION: &str = ".classifier.rhai";
 
 /// The longest script, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// What a script may use up.
+/// Limits of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptLimits {
     /// Operations for an object. One is about a node of an expression: an operator, a call, a variable.
@@ -72,18 +74,18 @@ impl Default for ScriptLimits {
     }
 }
 
-/// What is wrong with a script.
+/// An error of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
     /// The file, or the id of the classifier.
     pub source: String,
-    /// From 1; 0 where it is about the whole.
+    /// The line from 1; 0 for the script as a whole.
     pub line: usize,
     /// In characters from 1; 0 where it is about the whole line.
     pub column: usize,
-    /// What is wrong.
+    /// The error message.
     pub message: String,
-    /// What to do about it; may be empty.
+    /// The user's way out; may be empty.
     pub remedy: String,
 }
 
@@ -103,8 +105,8 @@ impl std::fmt::Display for ScriptError {
 impl std::error::Error for ScriptError {}
 
 impl ScriptError {
-    /// What a message tells of the script `source`, if it is about that: for who has the message of a grouping that was
-    /// ended by a script, and wants to show the place. The remedy stays in the message.
+    /// Recovers the error in the script `source` from a message, if it is about that. For callers that have the message of a grouping ended
+    /// by a script, and want to show the place. The remedy stays in the message.
     pub fn told(message: &str, source: &str) -> Option<ScriptError> {
         let told = &message[message.find(&format!("{source}, line "))? + source.len() + ", line ".len()..];
         let number = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -129,7 +131,7 @@ pub struct ClassifierScript {
     meta: ClassifierMeta,
     /// File or id, for messages.
     source: String,
-    /// As it was written.
+    /// The text as typed.
     text: Arc<str>,
     ast: Arc<rhai::AST>,
     limits: ScriptLimits,
@@ -142,10 +144,10 @@ impl std::fmt::Debug for ClassifierScript {
 }
 
 impl ClassifierScript {
-    /// Reads a script. `id` is what the classifier is called in groupings, where the header does not say so.
+    /// Reads a script. `id` is the name of the classifier in groupings, unless the header has one.
     ///
     /// # Errors
-    /// When it is no script, when its header says something unknown, or when it looks at what its header does not list.
+    /// When it is no script, when its header has an unknown line, or when it reads a property that its header does not list.
     pub fn parse(id: &str, text: &str) -> Result<ClassifierScript, ScriptError> {
         Self::parse_from(id, id, text)
     }
@@ -187,10 +189,12 @@ impl ClassifierScript {
     /// Reads the script in a file; the name of the file, without [`EXTENSION`], is its id.
     ///
     /// # Errors
-    /// As [`ClassifierScript::parse`], and when the file cannot be read.
+    /// As [`ClassifierScript::parse`], and when the file cannot be read, is no regular one, or is longer than a script.
     pub fn read(path: &Path) -> Result<ClassifierScript, ScriptError> {
         let source = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| ScriptError {
+        let text =
+            regular::read(path, LONGEST as u64).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        let text = text.map_err(|error| ScriptError {
             source: source.clone(),
             line: 0,
             column: 0,
@@ -202,13 +206,13 @@ impl ClassifierScript {
         Self::parse_from(&source, id, &text)
     }
 
-    /// With other limits.
+    /// The script with other limits.
     #[must_use]
     pub fn limited(self, limits: ScriptLimits) -> ClassifierScript {
         ClassifierScript { limits, ..self }
     }
 
-    /// What it says of itself.
+    /// Its description.
     pub fn meta(&self) -> &ClassifierMeta {
         &self.meta
     }
@@ -223,7 +227,7 @@ pub fn in_folder(folder: &Path) -> Vec<Result<ClassifierScript, ScriptError>> {
     files.iter().map(|path| ClassifierScript::read(path)).collect()
 }
 
-/// Keeps a script as a file in a folder, which is made where it is not there; from then on [`in_folder`] finds it.
+/// Saves a script as a file in a folder, which is created if it is missing; from then on [`in_folder`] finds it.
 ///
 /// # Errors
 /// When it is no script, or cannot be written.

@@ -1,11 +1,13 @@
-//! What scripts see of an object.
+//! The view of an object for scripts.
 //!
-//! A script outlives no call, but its language knows only values that own what they are made of. So an object is a number
-//! there, and the heap state is lent to the thread for the time of a call.
+//! No object outlives a call, but the language knows only owned values. So an object is a number there, and the heap state is lent to the
+//! thread for the time of a call.
 
 use super::run::work;
-use crate::group::{ObjectView, Reads, names};
-use memory_city_heap::{BitSet, CohortFacts, HeapState, HeapType, Life, ObjectId, ObjectParts, TypeKind};
+use crate::group::{ObjectView, Reads};
+use memory_city_heap::{
+    BitSet, CohortFacts, HeapState, HeapType, Life, NameRules, ObjectId, ObjectParts, Profile, TypeKind,
+};
 use rhai::{Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString};
 use scoped_tls::scoped_thread_local;
 use std::sync::Arc;
@@ -14,9 +16,9 @@ use std::sync::Arc;
 pub struct PropertyInfo {
     /// Its name: `o.size`.
     pub name: &'static str,
-    /// What it is, a line.
+    /// A line about it.
     pub description: &'static str,
-    /// What it reads.
+    /// The fact it reads.
     pub reads: Reads,
 }
 
@@ -26,7 +28,7 @@ const fn property(name: &'static str, reads: Reads, description: &'static str) -
 
 /// All that an object tells scripts.
 pub const PROPERTIES: [PropertyInfo; 23] = [
-    property("type", Reads::TYPE, "Name of the type, with package: java.util.HashMap$Node"),
+    property("type", Reads::TYPE, "Name of the type, with package: com.acme.Cart$Item"),
     property("simple_type", Reads::TYPE, "Name of the type without package"),
     property(
         "package_name",
@@ -63,7 +65,7 @@ pub const PROPERTIES: [PropertyInfo; 23] = [
     property("address", Reads::ID, "Its address; -1 where that is not known"),
 ];
 
-/// What a heap state's types are called, so that a name is made once.
+/// The names of a heap state's types, each created once.
 pub(super) struct ScriptTypes {
     names: Vec<ImmutableString>,
     packages: Vec<ImmutableString>,
@@ -71,10 +73,11 @@ pub(super) struct ScriptTypes {
 
 impl ScriptTypes {
     pub fn new(heap: Option<&HeapState>) -> ScriptTypes {
-        let types = heap.map_or(&[][..], HeapState::types);
+        let Some(heap) = heap else { return ScriptTypes { names: Vec::new(), packages: Vec::new() } };
+        let (types, rules) = (heap.types(), &heap.profile().names);
         ScriptTypes {
-            names: types.iter().map(|t| names::without_address(&t.name).into()).collect(),
-            packages: types.iter().map(|t| names::split(&t.name).0.into()).collect(),
+            names: types.iter().map(|t| rules.stable(&t.name).into()).collect(),
+            packages: types.iter().map(|t| rules.split(&t.name).0.into()).collect(),
         }
     }
 }
@@ -96,8 +99,9 @@ enum ScriptSubject {
     Cohort(Arc<OwnedFacts>),
 }
 
-/// What the objects of a cohort have in common.
+/// The common facts of the objects of a cohort.
 struct OwnedFacts {
+    profile: &'static Profile,
     of: HeapType,
     big_array: bool,
     length: Option<u32>,
@@ -117,6 +121,7 @@ pub(super) fn lend<R>(
         Ok(object) => object,
         Err(facts) => {
             let owned = OwnedFacts {
+                profile: facts.profile,
                 of: facts.of.clone(),
                 big_array: facts.big_array,
                 length: facts.length,
@@ -136,14 +141,14 @@ pub(super) fn lend<R>(
     })
 }
 
-/// What an object answered, or what was wrong with the question.
+/// The answer of an object, or the error in the question.
 type Asked<R> = Result<R, Box<EvalAltResult>>;
 
 impl ScriptObject {
     /// Asks the object at hand. Outside a call there is none, and no way for a script to get there.
     ///
-    /// What was not found in the code, though it is read (whoever changes the language may open a way), is told, not
-    /// answered wrongly.
+    /// Reads facts. A read that the header parser did not find in the code (a later version of the language may allow one) is an error, not
+    /// a wrong answer.
     fn ask<R: Default>(&self, reads: Reads, ask: impl FnOnce(&ObjectView<'_>) -> R) -> Asked<R> {
         if !self.reads.contains(reads) {
             let names: Vec<&str> = PROPERTIES.iter().filter(|p| p.reads == reads).map(|p| p.name).collect();
@@ -160,8 +165,8 @@ impl ScriptObject {
             ScriptSubject::Cohort(owned) => {
                 let (allocator, space, age) = owned.life;
                 let life = Life { thread: &owned.thread, allocator, space, age };
-                let OwnedFacts { of, big_array, length, site, .. } = &**owned;
-                let facts = CohortFacts { of, big_array: *big_array, length: *length, site, life };
+                let OwnedFacts { profile, of, big_array, length, site, .. } = &**owned;
+                let facts = CohortFacts { profile, of, big_array: *big_array, length: *length, site, life };
                 ask(&ObjectView::of_cohort(&facts).for_reader(self.reads))
             }
         })
@@ -171,11 +176,11 @@ impl ScriptObject {
     fn of_type(
         &self,
         known: fn(&ScriptTypes) -> &[ImmutableString],
-        other: fn(&str) -> &str,
+        other: for<'n> fn(&NameRules, &'n str) -> &'n str,
     ) -> Asked<ImmutableString> {
         self.ask(Reads::TYPE, |view| match view.type_id().filter(|_| TYPES.is_set()) {
             Some(of) => TYPES.with(|types| known(types).get(of.0 as usize).cloned().unwrap_or_default()),
-            None => other(view.type_name()).into(),
+            None => other(&view.profile().names, view.type_name()).into(),
         })
     }
 
@@ -226,7 +231,7 @@ impl ScriptObjects {
 /// Goes through them one by one: an array of a million elements is no list of a million.
 pub(super) struct ScriptWalk {
     objects: ScriptObjects,
-    /// Which reference comes next, among all of the object.
+    /// Index of the next reference, among all of the object.
     next: usize,
 }
 
@@ -280,9 +285,11 @@ pub(super) fn register(engine: &mut Engine) {
     type O = ScriptObject;
     engine.register_type_with_name::<ScriptObject>("object");
     engine.register_type_with_name::<ScriptObjects>("objects");
-    engine.register_get("type", |o: &mut O| o.of_type(|t| &t.names, |name| name));
-    engine.register_get("package_name", |o: &mut O| o.of_type(|t| &t.packages, |name| names::split(name).0));
-    engine.register_get("simple_type", |o: &mut O| o.ask(Reads::TYPE, |v| text(Some(names::split(v.type_name()).1))));
+    engine.register_get("type", |o: &mut O| o.of_type(|t| &t.names, |_, name| name));
+    engine.register_get("package_name", |o: &mut O| o.of_type(|t| &t.packages, |rules, name| rules.split(name).0));
+    engine.register_get("simple_type", |o: &mut O| {
+        o.ask(Reads::TYPE, |v| text(Some(v.profile().names.split(v.type_name()).1)))
+    });
     engine.register_get("loader", |o: &mut O| o.ask(Reads::TYPE, |v| text(v.heap_type().map(|t| &*t.loader))));
     engine.register_get("is_array", |o: &mut O| o.is_kind(&[TypeKind::ObjectArray, TypeKind::PrimitiveArray]));
     engine.register_get("is_reference_array", |o: &mut O| o.is_kind(&[TypeKind::ObjectArray]));

@@ -1,4 +1,4 @@
-//! Asks a script for the values of an object, within limits.
+//! Runs a script to get the values of an object, within limits.
 
 use super::object::{self, ScriptObject, ScriptTypes};
 use super::{ClassifierScript, ScriptError, ScriptLimits};
@@ -25,11 +25,11 @@ const PATIENCE: u64 = 1 << 12;
 thread_local! {
     /// Operations of the call at hand.
     static OPERATIONS: Cell<u64> = const { Cell::new(0) };
-    /// What functions of ours did for it, in units of about an operation.
+    /// The work of native functions for it, in units of about an operation.
     static WORK: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Counts what a function of ours does for a script.
+/// Counts the work of a native function for a script.
 pub(super) fn work(units: u64) {
     WORK.set(WORK.get().saturating_add(units));
 }
@@ -64,8 +64,7 @@ pub(super) fn engine(limits: &ScriptLimits) -> Engine {
     engine
 }
 
-/// A script as a classifier. What is at hand in a run (limits that are used up, the first error) is in what
-/// [`Classifier::prepare`] makes of it.
+/// A script as a classifier. The state of a run (used limits, the first error) is in the classifier that [`Classifier::prepare`] returns.
 pub(super) struct ScriptClassifier {
     script: ClassifierScript,
     run: ScriptRun,
@@ -215,7 +214,7 @@ impl ScriptClassifier {
         place
     }
 
-    /// Writes down an answer; an error says what is wrong with it.
+    /// Takes an answer; the error names its fault.
     fn take(&self, answer: Dynamic, values: &mut ObjectValues) -> std::result::Result<(), String> {
         let limits = &self.script.limits;
         if answer.is_unit() {
@@ -281,7 +280,7 @@ impl ScriptClassifier {
     }
 }
 
-/// What a value is, for people.
+/// The kind of a value, for people.
 fn kind(value: &Dynamic) -> &'static str {
     if value.is_bool() {
         "true or false"
@@ -300,7 +299,7 @@ fn kind(value: &Dynamic) -> &'static str {
     }
 }
 
-/// An error without its place, which is told apart.
+/// The message of an error without its place, which is kept separately.
 fn plain(error: &EvalAltResult) -> String {
     let text = error.to_string();
     // `(line 3, position 5)` at the end.

@@ -1,14 +1,16 @@
-//! A series of heap states under one grouping: its timeline, and what is kept of it. What can be asked of it is in `asked`.
+//! A history: a series of heap states under one grouping, with its timeline and caches. Its queries are in a submodule.
 
-mod asked;
+mod queries;
 
+use super::builder::TimelineBuilder;
 use super::choice::{check, choose, known_of_traces, with_wanted};
-use super::closures::KeptAmounts;
+use super::dump_cache::DumpCache;
 use super::following::Following;
-use super::kept::KeptAnswers;
+use super::kept_amounts::KeptAmounts;
+use super::key::NodeId;
+use super::nodes::Timeline;
 use super::references::ReferenceMap;
 use super::trees::{TimeTree, point_of, points_of_interest, recorded, trees_of};
-use super::{NodeId, Timeline, TimelineBuilder};
 use crate::group::{self, GroupOptions, Grouped, Grouping, Reads};
 use memory_city_formats::HeapSeries;
 use memory_city_heap::HeapState;
@@ -29,15 +31,15 @@ pub struct History {
     maps: Mutex<VecDeque<(MapKey, Arc<ReferenceMap>)>>,
     /// The last grouped state: a selection asks for the same time again and again.
     last: Mutex<Option<GroupedState>>,
-    /// Which node each group of that is, once somebody has asked.
+    /// The node of each of its groups, built on demand.
     places: Mutex<Option<Places>>,
     /// Dominator trees, the last one last.
     dominators: Mutex<VecDeque<(DominatorsKey, Arc<Dominators>)>>,
-    /// What groups reach and retain.
+    /// Closures of groups.
     amounts: Mutex<KeptAmounts>,
-    /// What is kept for the next time that these dumps are opened.
-    kept: Option<Arc<KeptAnswers>>,
-    /// What is known of the objects of the last dump.
+    /// The cache for the next time that these dumps are opened.
+    kept: Option<Arc<DumpCache>>,
+    /// The facts about the objects of the last dump.
     pub(super) known: Option<Reads>,
     /// Where it is of a recording that may go on.
     pub(super) following: Option<Arc<Following>>,
@@ -51,7 +53,7 @@ pub(super) type GroupedState = (usize, Arc<HeapState>, Arc<Grouped>);
 /// The node of each group of a state.
 type Places = (Weak<Grouped>, Arc<[Option<NodeId>]>);
 
-/// The point of the series, and what keeps what.
+/// The point of the series, and the rules for references.
 type DominatorsKey = (usize, KeepRules);
 
 impl History {
@@ -69,11 +71,11 @@ impl History {
         progress: &Progress,
     ) -> Result<History> {
         let grouping = choose(&*series, grouping)?;
-        let kept = KeptAnswers::new(&*series, &grouping, with_wanted(options, &grouping));
+        let kept = DumpCache::new(&*series, &grouping, with_wanted(options, &grouping));
         History::grouped_with(series, grouping, options, kept, progress)
     }
 
-    /// As [`History::build`], by a grouping that need not be in the registry.
+    /// As [`History::build`], with a grouping that need not be in the registry.
     ///
     /// # Errors
     /// As [`History::build`].
@@ -90,7 +92,7 @@ impl History {
         series: Arc<dyn HeapSeries>,
         grouping: Arc<Grouping>,
         options: GroupOptions,
-        kept: Option<KeptAnswers>,
+        kept: Option<DumpCache>,
         progress: &Progress,
     ) -> Result<History> {
         let options = with_wanted(options, &grouping);
@@ -133,7 +135,7 @@ impl History {
                     // A trace tells references as collections meet them: before the first there are none.
                     check(&grouping, known, "this trace", None)?;
                 }
-                builder.finish()
+                builder.finish().with_profile(series.profile())
             }
         };
         let made = (last, known_of_last);
@@ -142,7 +144,7 @@ impl History {
         Ok(history)
     }
 
-    /// Of trees that were made: `points` are those of the series that they are of. The last state may be there, and what is known of its
+    /// A history of existing trees: `points` are their points of the series. The last state may be included, and the facts about its
     /// objects.
     pub(super) fn of_timeline(
         series: Arc<dyn HeapSeries>,
@@ -189,13 +191,13 @@ impl History {
         }
     }
 
-    /// Whether the series is a trace: it knows what came and went, and where it came from.
+    /// True if the series is a trace, with births and deaths, and allocation sites.
     pub fn is_recorded(&self) -> bool {
         self.series.recording().is_some()
     }
 
-    /// Whether each object was seen from its birth to its death: in traces, and in recordings that were made of them. The states hold
-    /// what no root reaches too, until it is collected.
+    /// True if each object was seen from its birth to its death: in traces, and in recordings converted from them. The states include
+    /// unreachable objects until they are collected.
     pub(crate) fn has_seen_all(&self) -> bool {
         self.series.lives().is_some_and(|lives| lives.is_exact())
     }
@@ -206,8 +208,8 @@ impl History {
         self.is_recorded() || [base, time].iter().all(|&at| self.series.follows_objects(self.points[at]))
     }
 
-    /// The same series under another grouping. Further metrics of the timeline ([`Timeline::with_metric`]) belong to the
-    /// groups they were computed for, and are not carried over: whoever added them computes them for the new groups.
+    /// The same series under another grouping. Further metrics of the timeline ([`Timeline::with_metric`]) belong to the groups they were
+    /// computed for, and are not carried over: the caller computes them for the new groups.
     ///
     /// # Errors
     /// As [`History::build`].
@@ -256,7 +258,7 @@ impl History {
         &self.series
     }
 
-    /// What a person must know about what is shown.
+    /// Warnings about the data.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut all = self.series.warnings();
         if self.following.is_some() {

@@ -1,11 +1,11 @@
-//! Errors of the parser as errors for people, and what is put right with a warning.
+//! Errors of the JSON parser as errors for people, and warnings about corrected mistakes.
 
 use super::document::ReadContext;
 use super::fields::shortened;
 use memory_city_heap::error::Error;
 use std::path::Path;
 
-/// What is put right, and told once.
+/// A corrected mistake, reported once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Note {
     Raised,
@@ -35,7 +35,7 @@ impl Note {
         Note::LooseMap,
     ];
 
-    /// What it is, and what it means.
+    /// The mistake, and its consequence.
     pub fn text(self) -> (&'static str, &'static str) {
         match self {
             Note::Raised => (
@@ -91,7 +91,7 @@ pub(super) fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
     (start + column.saturating_sub(1)).min(bytes.len())
 }
 
-/// What the parser says, in terms of the file. `base` is where its bytes begin, `lines` how many lines are before.
+/// Converts an error of the parser into terms of the file. `base` is the offset of its bytes, `lines` the number of lines before.
 pub(super) fn diagnose(
     error: &serde_json::Error,
     context: &mut ReadContext<'_, '_>,
@@ -99,10 +99,15 @@ pub(super) fn diagnose(
     bytes: &[u8],
     (base, lines): (usize, usize),
 ) -> Error {
-    if let Some(stop) = context.stop.take() {
-        return stop;
-    }
     let at = offset(&bytes[base..], error.line(), error.column()) + base;
+    match context.stop.take() {
+        // What comes live has no place in a file.
+        Some(Error::Unusable { what, remedy }) if !context.totals.live => {
+            return Error::Unusable { what: format!("{} at byte {at}: {what}", path.display()), remedy };
+        }
+        Some(stop) => return stop,
+        None => {}
+    }
     let text = error.to_string();
     let text = text.strip_suffix(&format!(" at line {} column {}", error.line(), error.column())).unwrap_or(&text);
     let inside = context.path.text(|symbol| context.totals.groups.text(symbol));
@@ -144,13 +149,13 @@ pub(super) fn diagnose(
     }
 }
 
-/// What to do about a field that stands twice.
+/// The remedy for a duplicate field.
 pub(super) const ONCE: &str = "A field stands once in an object; which of the two is meant, only the writer knows";
 
-/// What to do about a document that does not say what it is.
+/// The remedy for a document without a head.
 pub(super) const HEAD: &str = "Begin the document with {\"format\": \"memory-city\", \"version\": 1, ...}";
 
-/// What to do about a field.
+/// The remedy for a field.
 fn remedy(field: &str) -> String {
     match field {
         "objects" | "bytes" | "referencing" | "referenced" | "references" => {

@@ -1,16 +1,18 @@
-//! Documents and the times in them.
+//! Parser of documents and the times in them.
 
+use super::columns::NodeColumns;
 use super::diagnostics::{HEAD, Note, ONCE};
 use super::fields::{DOCUMENT, DocumentField, FieldSeed, JsonField, JsonStep, Path};
+use super::format::{FORMAT, VERSION};
 use super::maps::{MapKind, MapSeed, RawMaps};
-use super::memory::{Credit, READ_TEXT, no_room};
+use super::memory::{Credit, READ_TEXT};
 use super::point::{GcSeed, Roles, Sampled, Unreachable};
 use super::scalars::{ABSENT, CountSeed, Switch, TextSeed, Timestamp};
 use super::settle;
 use super::totals::{Time, Totals};
-use super::tree::{Node, NodeColumns};
-use super::{FORMAT, VERSION};
-use crate::timeline::{GcPoint, SampledPart};
+use super::tree::Node;
+use crate::timeline::sampled_part::SampledPart;
+use memory_city_formats::GcPoint;
 use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -19,23 +21,23 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What all visitors of a file share.
+/// The state shared by all visitors of a file.
 pub(super) struct ReadContext<'c, 'de> {
     /// Where the parser is.
     pub path: Path,
     /// Where the mistake is when it is not where the parser is.
     pub place: Option<String>,
-    /// What to do about the mistake, when the field does not tell.
+    /// The remedy for the mistake, if the field does not have one.
     pub remedy: Option<&'static str>,
     /// The tree of the time that is read.
     pub tree: NodeColumns<'de>,
     /// The references of the time that is read.
     pub maps: RawMaps,
-    /// What all files share.
+    /// The state shared by all files.
     pub totals: &'c mut Totals,
-    /// Why the work ends, where that is not the fault of the JSON.
+    /// The reason for the end of the work, if it is not an error in the JSON.
     pub stop: Option<Error>,
-    /// Whether a document has said that it is one.
+    /// True if a document had its head.
     pub headed: bool,
     /// Whether documents without a tree may have reference maps: those for a time of another file.
     pub maps_alone: bool,
@@ -43,7 +45,7 @@ pub(super) struct ReadContext<'c, 'de> {
     pub no_tree: bool,
     bytes: &'de [u8],
     progress: &'c Progress,
-    /// What may still be kept.
+    /// The memory that may still be used.
     credit: Credit<'c>,
     /// Bytes that the progress knows of.
     reported: usize,
@@ -112,7 +114,10 @@ impl<'c, 'de> ReadContext<'c, 'de> {
     /// Before something is kept: whether there is memory for it.
     #[inline]
     pub fn spend(&mut self, bytes: u64) -> std::result::Result<(), &'static str> {
-        if self.credit.take(bytes) { Ok(()) } else { self.keep(Err(no_room())) }
+        if self.credit.take(bytes) {
+            return Ok(());
+        }
+        self.keep(Err(self.totals.no_more()))
     }
 
     /// The same for a text that is kept until the time is complete.
@@ -156,8 +161,10 @@ impl<'c, 'de> ReadContext<'c, 'de> {
         time.maps = Arc::new(std::mem::take(&mut self.maps));
         nested_roles.iter().for_each(|role| self.totals.builder.note_nested(role));
         let duplicates = self.totals.add_time(time, &self.tree);
-        let full = self.totals.check_limit();
-        self.keep(full)?;
+        if !self.totals.live {
+            // What was taken while it was read is counted as what is kept of it.
+            self.credit = Credit::within(self.totals.memory_left());
+        }
         if duplicates.count > 0 {
             let place = self.totals.is_new(Note::Duplicate).then(|| self.path_of(duplicates.first, ""));
             self.totals.note(Note::Duplicate, duplicates.count as u64, place);
@@ -167,7 +174,7 @@ impl<'c, 'de> ReadContext<'c, 'de> {
     }
 }
 
-/// What a document says of one time beside the tree.
+/// The facts about one time in a document beside the tree.
 #[derive(Default)]
 struct SaidSeed<'de> {
     label: Option<Cow<'de, str>>,

@@ -1,4 +1,4 @@
-//! The names of the format, fields that are none of its own, and places in a document.
+//! The names of the format's fields, unknown fields, and places in a document.
 
 use serde::de::{DeserializeSeed, Deserializer, Visitor};
 use std::borrow::Cow;
@@ -103,7 +103,7 @@ pub(super) const PAIR: &[(&str, PairField)] = &[
 /// The fields of an amount.
 pub(super) const AMOUNT: &[(&str, usize)] = &[("objects", 0), ("bytes", 1)];
 
-/// The fields of what is known by samples.
+/// The fields of groups known by samples.
 pub(super) const SAMPLED: &[(&str, usize)] = &[("samples", 0), ("objects", 1)];
 
 /// A field, known or not.
@@ -234,7 +234,7 @@ fn push_field(text: &mut String, name: &str) {
     text.push_str(name);
 }
 
-/// At most so many characters.
+/// At most `most` characters.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -242,7 +242,7 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// Fields the format does not have, counted. What tools add for themselves is kept out of the way, and listed once.
+/// Counts of fields that the format does not have. Additions of other tools are ignored, and listed once.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Unknown {
     list: Vec<Left>,
@@ -253,16 +253,16 @@ pub(super) struct Unknown {
 /// A field that was left out.
 #[derive(Clone, Debug)]
 struct Left {
-    /// What it is a field of.
+    /// The object it is a field of.
     of: &'static str,
     name: String,
     times: u64,
 }
 
-/// So many characters of a name are kept: it comes from a stranger, and is only shown.
+/// Characters of a name that are kept: it is untrusted, and only shown.
 const SHOWN_OF_NAME: usize = 60;
 
-/// So many names are listed; who uses names as data has millions.
+/// Most names that are listed; a writer that uses names as data has millions.
 const LISTED: usize = 40;
 
 impl Unknown {
@@ -277,7 +277,7 @@ impl Unknown {
         }
     }
 
-    /// What to tell, if there is anything.
+    /// The message, if there is any unknown field.
     pub fn message(&self) -> Option<String> {
         let mut list: Vec<&Left> = self.list.iter().collect();
         list.sort_by_key(|l| (l.of, &l.name));

@@ -1,4 +1,4 @@
-//! Files and their names: which are read, in which order, and what they are called.
+//! Input files of memory trees: their choice, order and names.
 
 use memory_city_heap::error::{Error, Result};
 use std::cmp::Ordering;
@@ -48,7 +48,7 @@ pub(super) fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// What stands beside trees by custom is not worth a warning.
+/// True for a file that is often beside trees, and needs no warning.
 pub(super) fn is_companion(file: &Path) -> bool {
     let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
     let hidden = file.file_name().is_some_and(|n| n.to_string_lossy().starts_with('.'));

@@ -1,4 +1,4 @@
-//! Times that come one by one, from a program that runs: what is taken is taken as a whole, or not at all.
+//! Times that come one by one, from a running program. Each is taken as a whole, or not at all.
 
 use super::diagnostics::diagnose;
 use super::document::{JsonDocument, ReadContext};
@@ -11,14 +11,14 @@ use memory_city_heap::progress::Progress;
 use serde::de::DeserializeSeed;
 use std::path::PathBuf;
 
-/// Trees of a program that runs. Each call takes all of what it is given, or nothing.
+/// Trees of a running program. Each call takes all of its input, or nothing.
 pub struct GrowingTrees {
     name: PathBuf,
     totals: Totals,
 }
 
 impl GrowingTrees {
-    /// No time yet. `name` is what messages and labels call the source.
+    /// No time yet. `name` is the source in messages and labels.
     pub fn new(name: &str) -> Self {
         let name = PathBuf::from(name);
         GrowingTrees { totals: Totals::live(name.clone()), name }
@@ -29,7 +29,7 @@ impl GrowingTrees {
         self.totals.bytes()
     }
 
-    /// How many times there are.
+    /// The number of times.
     pub fn times(&self) -> usize {
         self.totals.times.len()
     }
@@ -39,11 +39,11 @@ impl GrowingTrees {
         self.totals.builder.nodes()
     }
 
-    /// Appends a time: a JSON object with a `tree`, as in a document. Before anything is kept, `grant` is asked for the
-    /// memory it needs: for the work, and for what [`GrowingTrees::bytes`] grows by.
+    /// Appends a time: a JSON object with a `tree`, as in a document. Before anything is kept, it asks `grant` for the memory of the work,
+    /// and for the growth of [`GrowingTrees::bytes`].
     ///
     /// # Errors
-    /// When it is not what the format says, is before the last time, or memory is not granted. Then nothing is changed.
+    /// When it breaks the format, is before the last time, or memory is not granted. Then nothing is changed.
     pub fn append(&mut self, time: &str, grant: &mut dyn Grant) -> Result<()> {
         self.all_or_nothing(|trees| trees.read(time, false, grant).map(drop))
     }
@@ -52,7 +52,7 @@ impl GrowingTrees {
     /// [`GrowingTrees::append`] does.
     ///
     /// # Errors
-    /// When it is not what the format says, there is no such time, or memory is not granted. Then nothing is changed.
+    /// When it breaks the format, there is no such time, or memory is not granted. Then nothing is changed.
     pub fn add_references(&mut self, time: usize, maps: &str, grant: &mut dyn Grant) -> Result<()> {
         if time >= self.times() {
             return Err(Error::Unusable {
@@ -95,7 +95,7 @@ impl GrowingTrees {
         }
     }
 
-    /// What was put right so far, and what was left out.
+    /// The mistakes corrected so far, and the parts left out.
     pub fn warnings(&self) -> Vec<String> {
         self.totals.warnings().into_iter().map(|w| w.message).collect()
     }
@@ -106,13 +106,13 @@ impl GrowingTrees {
         format!("{:?} {}", self.name, self.totals.shown())
     }
 
-    /// What there is by now, to be finished without holding up what comes next: only columns of nodes are copied.
+    /// A copy of the present state, to be finished while more times come: only columns of nodes are copied.
     pub fn so_far(&self) -> SoFar {
         SoFar(self.totals.copy())
     }
 }
 
-/// What had come at some moment.
+/// The state at some moment.
 pub struct SoFar(Totals);
 
 impl SoFar {

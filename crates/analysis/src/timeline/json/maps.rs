@@ -8,7 +8,7 @@ use super::scalars::{ABSENT, CountSeed};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
 
-/// What one map says of a pair. [`ABSENT`] where it does not.
+/// The numbers of one map for a pair. [`ABSENT`] if missing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawPair {
     /// The group that refers, a symbol.
@@ -20,7 +20,7 @@ pub(super) struct RawPair {
     pub references: u64,
 }
 
-/// What one time says of references.
+/// The references of one time.
 #[derive(Clone, Default, Debug)]
 pub(super) struct RawMaps {
     /// Whether there was a map at all, even an empty one.
@@ -31,13 +31,13 @@ pub(super) struct RawMaps {
 }
 
 impl RawMaps {
-    /// How many pairs and roots there are.
+    /// The number of pairs and roots.
     pub fn len(&self) -> u64 {
         (self.pairs.len() + self.roots.len()) as u64
     }
 }
 
-/// Which of the maps is read.
+/// The map that is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MapKind {
     /// The outer group is referred to by the inner one.

@@ -1,21 +1,20 @@
-//! How much memory memory trees take, counted before they are kept.
+//! Accounting of memory for memory trees, before they are kept.
 //!
-//! Whoever lets strangers add to trees must say in advance what each addition may cost, in the worst case and with all
-//! copies: what is counted here is what exists at the most loaded moment. For trees that come live that is the moment
-//! when one timeline is drawn, a newer one is ready, and a third is being made of a copy of the columns. The numbers
-//! are sums over the columns of each structure, with room for vectors and tables that double as they grow;
-//! `tests/growing_memory.rs` holds them against what is really allocated.
+//! A server that lets strangers add to trees must know the cost of each addition in advance, in the worst case and with all copies. The
+//! numbers here are for the most loaded moment. For live trees that is when one timeline is drawn, a newer one is ready, and a third is
+//! being built from a copy of the columns. They are sums over the columns of each structure, with room for vectors and tables that double
+//! as they grow; `tests/growing_memory.rs` compares them with real allocations.
 
-use super::tree::NodeColumns;
+use super::columns::NodeColumns;
 use memory_city_heap::error::Error;
 
-/// Who is asked before something is kept. What was granted stays granted until whoever granted it takes it back.
+/// Grants memory before something is kept. Granted memory stays granted until the owner takes it back.
 pub trait Grant {
-    /// Whether there is room for so many bytes more. `false` changes nothing.
+    /// True if there is room for so many bytes more. `false` changes nothing.
     fn more(&mut self, bytes: u64) -> bool;
 }
 
-/// What reading may still take without asking again.
+/// The memory that reading may take without asking again.
 pub(super) struct Credit<'c> {
     grant: Option<&'c mut dyn Grant>,
     left: u64,
@@ -25,17 +24,17 @@ pub(super) struct Credit<'c> {
 const PORTION: u64 = 64 << 10;
 
 impl<'c> Credit<'c> {
-    /// Nobody needs to be asked.
-    pub fn unlimited() -> Self {
-        Credit { grant: None, left: u64::MAX }
+    /// Grants `bytes` in all.
+    pub fn within(bytes: u64) -> Self {
+        Credit { grant: None, left: bytes }
     }
 
-    /// Whoever grants is asked.
+    /// Asks `grant`.
     pub fn of(grant: &'c mut dyn Grant) -> Self {
         Credit { grant: Some(grant), left: 0 }
     }
 
-    /// Takes so many bytes, or nothing when they are not granted.
+    /// Takes so many bytes, or nothing if they are not granted.
     #[inline]
     pub fn take(&mut self, bytes: u64) -> bool {
         match self.left.checked_sub(bytes) {
@@ -49,7 +48,7 @@ impl<'c> Credit<'c> {
 
     #[cold]
     fn ask(&mut self, bytes: u64) -> bool {
-        let Some(grant) = &mut self.grant else { return true };
+        let Some(grant) = &mut self.grant else { return false };
         let missing = bytes - self.left;
         if grant.more(missing + PORTION) {
             self.left = PORTION;
@@ -70,14 +69,14 @@ pub(super) fn no_room() -> Error {
     }
 }
 
-/// Bytes while a node is read: its columns twice, as vectors double, and what settling and matching it need.
+/// Bytes while a node is read: its columns twice, as vectors double, and the work of settling and matching it.
 pub(super) const READ_NODE: u64 = 320;
 
 /// Bytes while a pair of groups or a root is read.
 pub(super) const READ_PAIR: u64 = 80;
 
-/// Bytes of a text that is no part of the message, because it was written with escapes, without its characters; also
-/// those of an entry in a list of texts.
+/// Bytes of a text that is not a slice of the message, because it was written with escapes, without its characters; also those of an entry
+/// in a list of texts.
 pub(super) const READ_TEXT: u64 = 64;
 
 /// Bytes of a key in a reference map that is new, without its characters.
@@ -108,7 +107,7 @@ pub(crate) struct Amounts {
     pub key_bytes: u64,
 }
 
-/// What one of each costs, bytes.
+/// The cost of one of each, bytes.
 pub(super) struct Costs {
     node: u64,
     change: u64,
@@ -122,9 +121,13 @@ pub(super) struct Costs {
     key: u64,
 }
 
-/// Trees that were read from files: the columns, and one timeline made of them in the end.
+/// Trees that were read from files: the columns, and one timeline made of them in the end. See the table of [`LIVE`]; there is no
+/// copy, and each time has its label and point once more while the timeline is made.
 pub(super) const OF_FILES: Costs =
-    Costs { node: 128, change: 44, text: 64, made_up: 2, time: 512, time_text: 3, pair: 72, key: 160 };
+    Costs { node: 260, change: 44, text: 92, made_up: 2, time: 1100, time_text: 3, pair: 100, key: 160 };
+
+/// Bytes of a node in the tree that was read, while it is added: its columns, and what settling needs.
+pub(super) const COLUMNS_OF_NODE: u64 = 144;
 
 /// Trees that come live: the columns, a copy of them that is being finished, and three timelines.
 ///
@@ -140,7 +143,7 @@ pub(super) const LIVE: Costs =
     Costs { node: 640, change: 92, text: 200, made_up: 5, time: 1600, time_text: 7, pair: 240, key: 256 };
 
 impl Amounts {
-    /// What all of it costs, bytes.
+    /// The cost of all of it, bytes.
     pub(super) fn cost(&self, costs: &Costs) -> u64 {
         self.nodes * costs.node
             + self.changes * costs.change

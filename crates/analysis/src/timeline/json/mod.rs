@@ -1,4 +1,4 @@
-//! Memory trees as JSON: what other tools write to show a city, and what this program writes for other tools.
+//! Memory trees as JSON: the exchange format with other tools, to read and to write.
 //!
 //! The format, version 1, is taught in `docs/memory-tree-json.md` and described by `assets/memory-tree.schema.json`. In
 //! short: a *document* is one JSON object, a file is one document or several of them (JSON Lines), a folder is one file
@@ -16,27 +16,30 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | `fields` | the names of the format, fields that are none, places in a document |
+//! | `format` | constants of the format, and how it is recognised |
+//! | `fields` | the names of the format, unknown fields, places in a document |
 //! | `scalars` | counts, texts, timestamps |
-//! | `tree` | nodes into columns |
+//! | `tree`, `columns` | nodes into columns |
 //! | `maps` | reference maps into pairs |
-//! | `point` | what is said of a time beside its tree |
+//! | `point` | facts about a time beside its tree |
 //! | `document` | times and documents |
-//! | `settle` | what missing and contradictory counts mean |
-//! | `diagnostics` | errors of the parser as errors for people, what is put right |
-//! | `totals` | what has been read so far; warnings counted once |
+//! | `settle` | correction of missing and contradictory counts |
+//! | `diagnostics` | errors of the parser as errors for people, warnings about corrections |
+//! | `totals` | the data read so far; warnings counted once |
 //! | `read`, `files` | files and folders, the order of times |
 //! | `live` | times that come one by one |
-//! | `memory` | what all of it takes, counted before it is kept |
-//! | `references` | answers about references |
+//! | `memory` | the memory of all of it, counted before it is kept |
+//! | `references` | queries of references |
 //! | `write`, `save` | a timeline as JSON, and that as a file |
 //!
-//! Nothing here knows where the bytes come from beyond files, nor who looks at the result.
+//! Nothing here knows other sources of bytes than files, nor the viewers of the result.
 
+pub(super) mod columns;
 mod diagnostics;
 mod document;
 mod fields;
 mod files;
+mod format;
 mod live;
 mod maps;
 pub(super) mod memory;
@@ -52,6 +55,7 @@ mod totals;
 mod tree;
 mod write;
 
+pub use format::{FORMAT, POINTED_FROM_FOLDER, POINTS_TO_FOLDER, VERSION, identify};
 pub use live::{GrowingTrees, SoFar};
 pub use memory::Grant;
 pub(crate) use read::holds_trees;
@@ -59,45 +63,3 @@ pub use read::{Collector, JsonSource, TreesOfRecording, read};
 pub use save::{save, save_for};
 pub use write::{Form, write};
 pub use write::{ReferencesOf, write_time};
-
-/// What `"format"` says.
-pub const FORMAT: &str = "memory-city";
-
-/// The version of the format that is written, and the latest that is read.
-pub const VERSION: u64 = 1;
-
-/// The largest count: the largest whole number that every JSON parser reads exactly. Also what the groups of one time
-/// may add up to.
-const LARGEST: u64 = (1 << 53) - 1;
-
-/// How deep a tree may nest. Real trees have tens of levels, call trees of recursive programs thousands.
-const LEVELS: usize = 20_000;
-
-/// The subfolder with one file per time that says what refers to each group.
-const POINTED_FROM_FOLDER: &str = "pointed-from-maps";
-
-/// The subfolder with one file per time that says what each group refers to.
-const POINTS_TO_FOLDER: &str = "points-to-maps";
-
-/// Whether bytes that begin so are memory trees as JSON. A few kilobytes are enough.
-pub fn identify(first_bytes: &[u8]) -> bool {
-    let Some(inside) = trimmed(first_bytes).strip_prefix(b"{") else { return false };
-    if marked(first_bytes) {
-        return true;
-    }
-    // The order of fields is free, so the format may be named at the end: a first field of ours is enough.
-    let Some(key) = trimmed(inside).strip_prefix(b"\"") else { return false };
-    let Some(end) = memchr::memchr(b'"', key) else { return false };
-    fields::DOCUMENT.iter().any(|(name, _)| name.as_bytes() == &key[..end] && !["format", "version"].contains(name))
-}
-
-/// Whether the format is named.
-fn marked(bytes: &[u8]) -> bool {
-    let value = |at: usize| trimmed(&bytes[at + "\"format\"".len()..]).strip_prefix(b":").map(trimmed);
-    memchr::memmem::find_iter(bytes, "\"format\"").filter_map(value).any(|v| v.starts_with(b"\"memory-city\""))
-}
-
-/// Without a byte order mark and white space at the start.
-fn trimmed(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start()
-}

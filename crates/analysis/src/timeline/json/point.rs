@@ -1,11 +1,12 @@
-//! What is said of a time beside its tree: the garbage collection it belongs to, what no root reaches, which roles nest.
+//! Facts about a time beside its tree: its garbage collection, the unreachable amount, and the roles that nest.
 
 use super::diagnostics::ONCE;
 use super::document::ReadContext;
 use super::fields::{AMOUNT, FieldSeed, GC, GcField, JsonField, SAMPLED};
 use super::memory::READ_TEXT;
 use super::scalars::{ABSENT, CountSeed, Switch, TextSeed};
-use crate::timeline::{GcKind, GcPoint, SampledPart};
+use crate::timeline::sampled_part::SampledPart;
+use memory_city_formats::{GcKind, GcPoint};
 use memory_city_heap::Amount;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -116,14 +117,14 @@ impl<'de> Visitor<'de> for Roles<'_, '_, 'de> {
     }
 }
 
-/// Reads an object of two counts, [`ABSENT`] where one is not said; `None` where there is `null` in its place.
+/// Reads an object of two counts, [`ABSENT`] for a missing one; `None` for `null`.
 pub(super) struct TwoCounts<'a, 'c, 'de> {
     pub context: &'a mut ReadContext<'c, 'de>,
     /// The names of the first and of the second.
     pub fields: &'static [(&'static str, usize)],
-    /// What has them, for warnings.
+    /// The name for warnings.
     pub what: &'static str,
-    /// What one looks like.
+    /// An example for warnings.
     pub example: &'static str,
 }
 
@@ -182,7 +183,7 @@ impl<'de> DeserializeSeed<'de> for Unreachable<'_, '_, 'de> {
     }
 }
 
-/// Reads of how many objects it is known what the groups go by.
+/// Reads the number of objects whose groups are known.
 pub(super) struct Sampled<'a, 'c, 'de>(pub &'a mut ReadContext<'c, 'de>);
 
 impl<'de> DeserializeSeed<'de> for Sampled<'_, '_, 'de> {

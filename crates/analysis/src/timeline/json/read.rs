@@ -1,28 +1,30 @@
-//! Files and folders of memory trees, and the order of the times in them.
+//! Reader of files and folders of memory trees, with the order of their times.
 
 use super::diagnostics::{Note, diagnose, offset};
 use super::document::{JsonDocument, ReadContext};
 use super::fields::shortened;
 use super::files::{files_of, in_folder, is_companion, stem, utf8};
+use super::format::{FORMAT, POINTED_FROM_FOLDER, POINTS_TO_FOLDER, VERSION, identify, marked, trimmed};
 use super::maps::{MapKind, MapSeed, RawMaps};
 use super::memory::Credit;
 use super::references::JsonReferences;
-use super::totals::Totals;
-use super::{FORMAT, POINTED_FROM_FOLDER, POINTS_TO_FOLDER, VERSION, identify, trimmed};
+use super::totals::{Totals, check_paths};
 use crate::timeline::all_references::TimeReferences;
+use crate::timeline::key::NodeId;
+use crate::timeline::nodes::Timeline;
+use crate::timeline::point::TimePoint;
 use crate::timeline::references::ReferenceMap;
-use crate::timeline::{NodeId, TimePoint, Timeline};
-use memory_city_formats::HeapSeries;
 use memory_city_formats::wire::RecordingFolder;
+use memory_city_formats::{HeapSeries, JVM, memory_budget};
 use memory_city_heap::error::{Error, Result, Warning};
-use memory_city_heap::input::{Input, memory_limit};
+use memory_city_heap::input::Input;
 use memory_city_heap::progress::Progress;
 use serde::de::DeserializeSeed;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Of which recording trees are, while it goes on.
+/// The recording behind trees, while it goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreesOfRecording {
     /// Where it is.
@@ -35,9 +37,9 @@ pub struct TreesOfRecording {
 pub struct JsonSource {
     /// The trees over time.
     pub timeline: Arc<Timeline>,
-    /// What they are grouped by, from the top: `Package › Type`.
+    /// Their grouping, from the top: `Package › Type`.
     pub roles: String,
-    /// What a person must know about them.
+    /// Warnings about them.
     pub warnings: Vec<Warning>,
     /// The recording that they were made of, where that is here as well.
     pub recording: Option<TreesOfRecording>,
@@ -62,8 +64,8 @@ impl JsonSource {
         }
     }
 
-    /// The recording that the trees were made of, and its point in time that a time of theirs is; `None` where there is none, or it has
-    /// let go of that. Reads it when it is asked for the first time.
+    /// The recording behind the trees, and its point in time for one of theirs; `None` without a recording, or if it has dropped that
+    /// point. The first call reads it.
     ///
     /// # Errors
     /// When it cannot be read, or the work was cancelled.
@@ -85,7 +87,7 @@ impl JsonSource {
         self.keys.get(key).copied().or_else(|| self.timeline.find(key))
     }
 
-    /// What refers to a node and to what it refers at a time; `None` when nothing is known of that time's references.
+    /// The references to and from a node at a time; `None` if that time has none.
     pub fn references(&self, time: usize, node: NodeId) -> Option<ReferenceMap> {
         self.references.of(&self.timeline, time, node)
     }
@@ -104,8 +106,8 @@ impl JsonSource {
 /// Reads files and folders as one series.
 ///
 /// # Errors
-/// When a file is not what the format says, nothing is left to show, or memory does not hold the result. In a folder,
-/// files that cannot be used are skipped with a warning as long as others can.
+/// When a file breaks the format, nothing is left to show, or memory does not hold the result. In a folder, unusable files are skipped with
+/// a warning as long as others are usable.
 pub fn read(paths: &[PathBuf], progress: &Progress) -> Result<JsonSource> {
     let mut collector = Collector::default();
     for path in paths {
@@ -114,8 +116,8 @@ pub fn read(paths: &[PathBuf], progress: &Progress) -> Result<JsonSource> {
     collector.finish(progress)
 }
 
-/// Whether a file, or any file of a folder, holds memory trees. Other JSON that was named as an input is taken for trees
-/// too: then the error says what a memory tree needs.
+/// True if a file, or any file of a folder, holds memory trees. Other JSON named as an input counts as trees too: then the error explains
+/// the form of a memory tree.
 ///
 /// # Errors
 /// When the path cannot be read.
@@ -139,12 +141,12 @@ pub struct Collector {
 impl Default for Collector {
     fn default() -> Self {
         let mut totals = Totals::default();
-        totals.memory = memory_limit();
+        totals.memory = memory_budget();
         Collector { totals, warnings: Vec::new() }
     }
 }
 
-/// What the first bytes must show.
+/// Bytes at the start that must show the format.
 const PEEK: usize = 4096;
 
 impl Collector {
@@ -152,7 +154,7 @@ impl Collector {
         Collector { totals, warnings: Vec::new() }
     }
 
-    /// How many bytes the counts of all times may take; what is free otherwise.
+    /// Sets the most bytes for the counts of all times; by default the free memory.
     #[cfg(test)]
     pub(super) fn limit_memory(&mut self, bytes: u64) {
         self.totals.memory = bytes;
@@ -200,7 +202,9 @@ impl Collector {
         self.totals.files.push(input.path.clone());
         let before = self.totals.times.len();
         let bare = maps_alone && !has_head(bytes);
-        let mut context = ReadContext::new(bytes, &mut self.totals, progress, Credit::unlimited());
+        self.totals.input = input.memory();
+        let credit = Credit::within(self.totals.memory_left());
+        let mut context = ReadContext::new(bytes, &mut self.totals, progress, credit);
         context.maps_alone = maps_alone;
         let kind = match maps_alone && in_folder(&input.path, POINTED_FROM_FOLDER) {
             true => MapKind::PointedFrom,
@@ -356,6 +360,9 @@ impl Collector {
                 remedy: "Give one or more JSON files, or folders of them".into(),
             });
         }
+        if !self.totals.live {
+            check_paths(self.totals.builder.nodes(), self.totals.builder.path_bytes())?;
+        }
         let order = order(&mut self.totals);
         let mut labels = labels(&self.totals);
         let times = &mut self.totals.times;
@@ -375,6 +382,8 @@ impl Collector {
         });
         self.totals.builder.arrange(points.collect());
         let (timeline, keys) = std::mem::take(&mut self.totals.builder).finish_with_keys();
+        // Their writers are agents of JVMs, and the format has no field for another runtime.
+        let timeline = timeline.with_profile(&JVM);
         if let Some(first) = keys.ambiguous.first() {
             let first = shortened(first, 120);
             self.totals.note(Note::SameKey, keys.ambiguous.len() as u64, Some(format!("{first:?}")));
@@ -395,8 +404,8 @@ impl Collector {
     }
 }
 
-/// The roles of a tree, from the top: `Package › Type`. What lies above others comes before them, though some of them may lie beside
-/// it: types without a package.
+/// The roles of a tree, from the top: `Package › Type`. A role above others comes before them, though some of them may lie beside it: types
+/// without a package.
 fn roles(timeline: &Timeline) -> String {
     let mut roles: Vec<&str> = Vec::new();
     // By role, a bit for each that lies right above it somewhere.
@@ -429,7 +438,7 @@ fn roles(timeline: &Timeline) -> String {
 }
 
 fn has_head(bytes: &[u8]) -> bool {
-    super::marked(&bytes[..bytes.len().min(PEEK)])
+    marked(&bytes[..bytes.len().min(PEEK)])
 }
 
 /// The order of the times: by timestamp; those without one stay behind the one before.

@@ -1,15 +1,16 @@
-//! Answers about references from the pairs that were given.
+//! Queries of references, from the pairs in the input.
 
 use super::diagnostics::Note;
 use super::fields::shortened;
 use super::maps::{RawMaps, RawPair};
 use super::scalars::ABSENT;
 use super::totals::Totals;
-use crate::timeline::Metric;
 use crate::timeline::all_references::{HeldByRoot, ReferencePair, TimeReferences};
 use crate::timeline::builder::Keys;
+use crate::timeline::key::NodeId;
+use crate::timeline::metric::Metric;
+use crate::timeline::nodes::Timeline;
 use crate::timeline::references::{Edge, ReferenceMap};
-use crate::timeline::{NodeId, Timeline};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
@@ -25,7 +26,7 @@ pub(super) struct JsonReferences {
 
 #[derive(Debug, Default)]
 struct TimeMaps {
-    /// By the group that refers, then by the other.
+    /// By the referring group, then by the other.
     pairs: Vec<ReferencePair>,
     /// The same pairs by the group that is referred to.
     by_target: Vec<u32>,
@@ -34,7 +35,7 @@ struct TimeMaps {
 }
 
 impl JsonReferences {
-    /// Finds the groups that pairs name. What names none is left out and counted.
+    /// Finds the groups of pairs. Pairs with an unknown name are left out and counted.
     pub(super) fn resolve(
         maps: Vec<(usize, Arc<RawMaps>)>,
         timeline: &Timeline,
@@ -88,14 +89,19 @@ impl JsonReferences {
         self.times.iter().all(Option::is_none)
     }
 
-    /// What refers to a node, and to what it refers. For a district its whole content is the group: an object that
-    /// refers to several groups in it may be counted several times, but never more than there are.
+    /// The references to and from a node. For a district its whole content is the group: an object that refers to several groups in it may
+    /// be counted several times, but the sum never exceeds the number of objects.
     pub fn of(&self, timeline: &Timeline, time: usize, node: NodeId) -> Option<ReferenceMap> {
         let maps = self.times.get(time)?.as_ref()?;
         let mut map = ReferenceMap::default();
         let mut incoming: FxHashMap<NodeId, Edge> = FxHashMap::default();
         let mut outgoing: FxHashMap<NodeId, Edge> = FxHashMap::default();
         let mut take = |pair: &ReferencePair, from_here: bool, to_here: bool| {
+            if from_here != to_here && is_weak(timeline, pair) {
+                let count = if to_here { &mut map.weak.0 } else { &mut map.weak.1 };
+                *count = count.saturating_add(pair.references);
+                return;
+            }
             let (sums, other) = match (from_here, to_here) {
                 (true, true) => {
                     map.internal = map.internal.saturating_add(pair.references);
@@ -143,7 +149,7 @@ impl JsonReferences {
         };
         let (incoming, outgoing) = (list(incoming, true), list(outgoing, false));
         let roots = self.roots(maps, timeline, node);
-        Some(ReferenceMap { incoming, outgoing, internal: map.internal, weak: (0, 0), roots })
+        Some(ReferenceMap { incoming, outgoing, internal: map.internal, weak: map.weak, roots })
     }
 
     /// All that is known of a time.
@@ -174,7 +180,7 @@ impl JsonReferences {
     }
 }
 
-/// Which nodes are `top` or below it.
+/// The nodes that are `top` or below it.
 fn inside(timeline: &Timeline, top: NodeId) -> Vec<bool> {
     let mut inside = vec![false; timeline.len()];
     inside[top.index()] = true;
@@ -185,7 +191,7 @@ fn inside(timeline: &Timeline, top: NodeId) -> Vec<bool> {
     inside
 }
 
-/// Makes one pair of what several maps say of the same two groups.
+/// Merges the numbers of several maps for the same two groups.
 fn merged(
     mut raw: Vec<RawPair>,
     timeline: &Timeline,
@@ -227,4 +233,14 @@ fn merged(
         pairs.push(pair);
     }
     pairs
+}
+
+/// True if the references of a pair are those of weak reference objects to what they may lose.
+fn is_weak(timeline: &Timeline, pair: &ReferencePair) -> bool {
+    let any = |node: NodeId, is: &dyn Fn(&str) -> bool| {
+        std::iter::successors(Some(node), |&n| timeline.parent(n)).any(|n| is(timeline.name(n)))
+    };
+    let known = &timeline.profile().types;
+    let is_reference = |name: &str| known.references.iter().any(|package| name.starts_with(package));
+    any(pair.from, &|name| known.weak.contains(&name)) && !any(pair.to, &is_reference)
 }

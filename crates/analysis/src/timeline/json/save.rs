@@ -1,8 +1,9 @@
-//! A timeline as a JSON file: complete, or not there at all.
+//! Writer of a timeline as a JSON file: complete, or not there at all.
 
-use super::{Form, ReferencesOf, write};
-use crate::timeline::Timeline;
+use super::write::{Form, ReferencesOf, write};
+use crate::timeline::nodes::Timeline;
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::printable::{EscapeForm, PrintableWriter};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::{FileReaders, write_whole_for};
 use std::fs::File;
@@ -17,7 +18,7 @@ enum Packing {
     Zstd,
 }
 
-/// What the name asks for: `.jsonl` and `.ndjson` for JSON Lines, and `.gz` or `.zst` behind it.
+/// The form from the name: `.jsonl` and `.ndjson` for JSON Lines, and `.gz` or `.zst` behind it.
 fn asked(name: &str) -> (Form, Packing) {
     let lower = name.to_lowercase();
     let (inner, packing) = match (lower.strip_suffix(".gz"), lower.strip_suffix(".zst")) {
@@ -74,7 +75,11 @@ fn packed(
     let io = |e| Error::io(name, e);
     let mut out = BufWriter::with_capacity(1 << 18, file);
     match packing {
-        Packing::Plain => write(timeline, references, form, &mut out, name, progress)?,
+        // It may be written to a terminal, or be shown on one.
+        Packing::Plain => {
+            let mut printable = PrintableWriter::new(&mut out, EscapeForm::Json);
+            write(timeline, references, form, &mut printable, name, progress)?;
+        }
         Packing::Gzip => {
             let mut packer = flate2::write::GzEncoder::new(&mut out, flate2::Compression::default());
             // Small writes are gathered before they are packed.

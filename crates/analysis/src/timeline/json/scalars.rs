@@ -1,6 +1,6 @@
-//! Values without an inside: counts, texts, switches, timestamps. `null` is the same as a field that is not there.
+//! Scalar values: counts, texts, switches, timestamps. `null` is the same as a missing field.
 
-use super::LARGEST;
+use super::format::LARGEST;
 use serde::de::{DeserializeSeed, Deserializer, Error, Unexpected, Visitor};
 use std::borrow::Cow;
 use std::fmt;

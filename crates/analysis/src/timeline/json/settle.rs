@@ -1,15 +1,15 @@
-//! What missing and contradictory counts mean, once a tree is complete.
+//! Correction of missing and contradictory counts, once a tree is complete.
 //!
 //! - An inner node without a count has the sum of its children.
 //! - A node that counts less than its children together is raised to their sum: the groups of a tree do not overlap.
 //!   Where they do, and the time says so, it is raised to the largest child.
 //! - A leaf may leave out one of the two counts, which is then 0, but not both.
 
-use super::LARGEST;
+use super::columns::NodeColumns;
+use super::format::LARGEST;
 use super::scalars::ABSENT;
-use super::tree::NodeColumns;
 
-/// What was changed: how many nodes, and the first of them.
+/// The corrections: how many nodes, and the first of them.
 #[derive(Default)]
 pub(super) struct Settled {
     /// Nodes that had less than their children.
@@ -18,11 +18,11 @@ pub(super) struct Settled {
     pub lone: (usize, usize),
 }
 
-/// What cannot be settled.
+/// A contradiction that cannot be corrected.
 pub(super) struct TreeFault {
     pub node: usize,
     pub field: &'static str,
-    /// What was found, and what was expected.
+    /// The counts found, and those expected.
     pub message: String,
     pub remedy: &'static str,
 }

@@ -1,16 +1,20 @@
-//! What has been read so far of all files, or of a source that comes live: times, keys of reference maps, and what was
-//! noted on the way. What a time may cost is asked before it is added; what was noted can be taken back.
+//! The data read so far from all files, or from a live source: times, keys of reference maps, and notes. The cost of a time is checked
+//! before it is added; notes can be taken back.
 
+use super::columns::NodeColumns;
 use super::diagnostics::Note;
 use super::fields::Unknown;
+use super::format::MOST_PATHS;
 use super::maps::RawMaps;
-use super::memory::{Amounts, Costs, Credit, LIVE, OF_FILES, no_room};
-use super::tree::NodeColumns;
-use crate::timeline::builder::{Duplicates, NodeRow};
+use super::memory::{Amounts, COLUMNS_OF_NODE, Costs, Credit, LIVE, OF_FILES, no_room};
+use crate::timeline::builder::{Duplicates, NodeRow, TimelineBuilder};
+use crate::timeline::point::TimePoint;
+use crate::timeline::sampled_part::SampledPart;
 use crate::timeline::symbols::NameTable;
-use crate::timeline::{GcPoint, SampledPart, TimePoint, TimelineBuilder};
+use memory_city_formats::GcPoint;
 use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result, Warning};
+use memory_city_heap::memory::memory_text;
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,7 +65,7 @@ fn rows<'a>(tree: &'a NodeColumns<'_>) -> impl ExactSizeIterator<Item = NodeRow<
     })
 }
 
-/// What all files share.
+/// The state shared by all files.
 #[derive(Default)]
 pub(super) struct Totals {
     pub builder: TimelineBuilder,
@@ -77,10 +81,30 @@ pub(super) struct Totals {
     map_pairs: u64,
     /// Bytes of labels and causes of all times.
     time_text: u64,
-    /// What files may take, bytes.
+    /// Memory limit for files, bytes.
     pub memory: u64,
-    /// Whether times come live: in order, each taken as a whole or not at all.
+    /// Bytes in memory of the file that is read.
+    pub input: u64,
+    /// True if times come live: in order, each taken as a whole or not at all.
     pub live: bool,
+}
+
+/// Whether the paths of some groups take no more than they may together.
+///
+/// # Errors
+/// When they take more.
+pub(super) fn check_paths(nodes: usize, bytes: u64) -> Result<()> {
+    if bytes <= MOST_PATHS {
+        return Ok(());
+    }
+    Err(Error::Unusable {
+        what: format!(
+            "The names of {nodes} groups, each with all names above it, take {}, more than the {} that there may be",
+            memory_text(bytes),
+            memory_text(MOST_PATHS)
+        ),
+        remedy: "Write fewer levels, or shorter names".into(),
+    })
 }
 
 impl Totals {
@@ -93,10 +117,8 @@ impl Totals {
         maps: &RawMaps,
         credit: &mut Credit<'_>,
     ) -> Result<()> {
-        if !self.live {
-            return self.check_memory(tree.len() as u64);
-        }
-        if let Some(last) = self.times.last().and_then(|t| t.millis)
+        if self.live
+            && let Some(last) = self.times.last().and_then(|t| t.millis)
             && let Some(now) = time.millis.filter(|&now| now < last)
         {
             return Err(Error::Unusable {
@@ -105,8 +127,20 @@ impl Totals {
             });
         }
         if self.builder.changes() + 2 * tree.len() as u64 + self.builder.nodes() as u64 > u64::from(u32::MAX) {
-            return Err(no_room());
+            return Err(self.no_more());
         }
+        check_paths(tree.len(), tree.path_bytes())?;
+        let (costs, mut of_files);
+        let credit = if self.live {
+            costs = &LIVE;
+            credit
+        } else {
+            costs = &OF_FILES;
+            // Reading took more; by now that is this.
+            let columns = COLUMNS_OF_NODE * tree.len() as u64;
+            of_files = Credit::within(self.memory_left().saturating_sub(columns));
+            &mut of_files
+        };
         let beside = Amounts {
             times: 1,
             time_text: self.text_of(time),
@@ -117,11 +151,11 @@ impl Totals {
             ..Amounts::default()
         };
         // Mostly all nodes are known already, which takes a while to find out: only where it matters.
-        let most = beside.cost(&LIVE) + Amounts::most_of(tree).cost(&LIVE);
-        if credit.take(most) || credit.take(beside.cost(&LIVE) + self.builder.growth(rows(tree)).cost(&LIVE)) {
+        let most = beside.cost(costs) + Amounts::most_of(tree).cost(costs);
+        if credit.take(most) || credit.take(beside.cost(costs) + self.builder.growth(rows(tree)).cost(costs)) {
             Ok(())
         } else {
-            Err(no_room())
+            Err(self.no_more())
         }
     }
 
@@ -144,14 +178,14 @@ impl Totals {
         self.times[time].add_maps(maps);
     }
 
-    /// Bytes of what people read of a time. One without a label is called like its file.
+    /// Bytes of the texts about a time. A time without a label has the name of its file.
     fn text_of(&self, time: &Time) -> u64 {
         let file = || self.files.last().map_or(0, |file| file.as_os_str().len() + 24);
         let label = time.label.as_ref().map_or_else(file, String::len);
         (label + time.gc.as_ref().map_or(0, |gc| gc.cause.len()) + time.place.len()) as u64
     }
 
-    /// About what all of it takes, with the copies and timelines that are made of it when it comes live.
+    /// Typical bytes of all of it, with the copies and timelines of a live source.
     pub fn bytes(&self) -> u64 {
         self.cost(if self.live { &LIVE } else { &OF_FILES })
     }
@@ -168,38 +202,50 @@ impl Totals {
         self.builder.amounts().cost(costs) + beside.cost(costs)
     }
 
-    /// Whether files exceed what they may take by now.
-    pub fn check_limit(&self) -> Result<()> {
-        if self.live { Ok(()) } else { self.check_memory(0) }
+    /// The bytes that files may still take.
+    pub fn memory_left(&self) -> u64 {
+        self.memory.saturating_sub(self.bytes().saturating_add(self.input))
     }
 
-    /// Whether so many nodes more can be taken from files.
-    fn check_memory(&self, more: u64) -> Result<()> {
+    /// The error when nothing more can be kept.
+    pub fn no_more(&self) -> Error {
+        if self.live { no_room() } else { self.full() }
+    }
+
+    /// Why no more is read of files.
+    fn full(&self) -> Error {
         let (nodes, times) = (self.builder.nodes() as u64, self.times.len() as u64);
-        let bytes = self.bytes() + 48 * more;
-        if bytes > self.memory || self.builder.changes() >= u64::from(u32::MAX) {
-            return Err(Error::Unusable {
-                what: format!(
-                    "{times} times with {nodes} different nodes in all need {} MB, and {} MB are free",
-                    bytes >> 20,
-                    self.memory >> 20
-                ),
-                remedy: "Open fewer times, or give nodes the same names at all times: they are matched by name".into(),
-            });
+        Error::Unusable {
+            what: format!(
+                "{times} times with {nodes} different nodes in all, and what comes next, take more than the {} that there are for them",
+                memory_text(self.memory)
+            ),
+            remedy: "Open fewer times, or give nodes the same names at all times: they are matched by name".into(),
         }
-        Ok(())
     }
 
     /// All of the state as text, for tests that compare states completely.
     #[cfg(test)]
     pub fn shown(&self) -> String {
-        let Totals { builder, groups, unknown, times, files, notes, noted_in, map_pairs, time_text, memory, live } =
-            self;
-        let small = (groups, unknown, files, notes, noted_in, map_pairs, time_text, memory, live);
+        let Totals {
+            builder,
+            groups,
+            unknown,
+            times,
+            files,
+            notes,
+            noted_in,
+            map_pairs,
+            time_text,
+            memory,
+            input,
+            live,
+        } = self;
+        let small = (groups, unknown, files, notes, noted_in, map_pairs, time_text, memory, input, live);
         format!("{} {small:?} {times:?}", builder.shown())
     }
 
-    /// What can be taken back as long as no time was added.
+    /// A mark to return to, as long as no time was added.
     pub fn mark(&self) -> TotalsMark {
         TotalsMark {
             groups: self.groups.len(),
@@ -209,7 +255,7 @@ impl Totals {
         }
     }
 
-    /// Takes back what was noted since then.
+    /// Takes back the notes since then.
     pub fn back_to(&mut self, mark: TotalsMark) {
         self.groups.truncate(mark.groups);
         (self.unknown, self.notes, self.noted_in) = (mark.unknown, mark.notes, mark.noted_in);
@@ -250,7 +296,7 @@ impl Totals {
         }
     }
 
-    /// The same for what shows only later, in a file that is known.
+    /// The same for a note found later, about a known file.
     pub fn note_in(&mut self, file: usize, note: Note, place: impl FnOnce() -> String) {
         let place = self.is_new(note).then(place);
         if place.is_some() {

@@ -1,8 +1,9 @@
-//! A timeline as JSON, one line per time.
+//! Writer of a timeline as JSON, one line per time.
 
-use super::{FORMAT, VERSION};
+use super::format::{FORMAT, VERSION};
 use crate::timeline::all_references::TimeReferences;
-use crate::timeline::{NodeId, Timeline};
+use crate::timeline::key::NodeId;
+use crate::timeline::nodes::Timeline;
 use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -22,8 +23,8 @@ pub enum Form {
 /// Gives the references of a time; `None` when none are known.
 pub type ReferencesOf<'a> = dyn Fn(usize) -> Result<Option<TimeReferences>> + 'a;
 
-/// Writes a timeline. With `references`, each time has its references, told from the end that refers, and what GC roots
-/// hold. `name` is what messages call the output.
+/// Writes a timeline. With `references`, each time has its references, listed at the referring end, and the objects of GC roots. `name` is
+/// the output's name in messages.
 ///
 /// # Errors
 /// When the output refuses, a reference map fails, or the work was cancelled.
@@ -58,7 +59,7 @@ pub fn write(
     out.out.flush().map_err(|e| Error::io(name, e))
 }
 
-/// One time of a timeline as JSON, without the head of a document: what is appended to a live city.
+/// One time of a timeline as JSON, without the head of a document: the form for appending to a live city.
 ///
 /// # Errors
 /// When the output refuses.
@@ -138,8 +139,8 @@ fn time(timeline: &Timeline, t: usize, references: Option<&TimeReferences>, out:
     Ok(())
 }
 
-/// Which nodes are written at a time: those that have something, and what lies above them. Nodes that never have
-/// anything are written at the first time, so that none is lost.
+/// The nodes written at a time: those with any amount, and their ancestors. Nodes that never have an amount are written at the first time,
+/// so that none is lost.
 fn present(timeline: &Timeline, t: usize) -> Vec<bool> {
     let nothing = Amount::default();
     let is_here = |n| timeline.amount(t, n) != nothing || (t == 0 && timeline.max(n) == nothing);

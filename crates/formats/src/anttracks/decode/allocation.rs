@@ -1,8 +1,8 @@
-//! Allocations: most events of a trace.
+//! Decoder of allocations, which are most events of a trace.
 
 use super::threads::advance;
-use super::words::{Fault, Words};
-use super::{BufferOwner, Events, RECENT_SHIFT};
+use super::word_reader::{Fault, Words};
+use super::{BufferOwner, Events, RECENT_SHIFT, kinds};
 use crate::anttracks::symbols::{Symbols, UNKNOWN};
 use crate::event::{BIG_ARRAY, EventSink, InfoId, ObjectInfo, ObjectKey, Shape};
 use memory_city_heap::{Allocator, ThreadId};
@@ -13,7 +13,25 @@ fn key_of(first: u32) -> u32 {
     if first & 0x80_0000 == 0 && first & 0xff != 0xff { first & !0xff } else { first }
 }
 
-/// What an allocation is of.
+/// The last site of the VM itself; those of the program follow.
+const LAST_SPECIAL: u32 = 12;
+
+/// Whether a kind is a slow allocation, which may be of a class mirror with its size.
+#[inline]
+fn is_slow(kind: u32) -> bool {
+    matches!(
+        kind,
+        kinds::VM_SLOW
+            | kinds::INTERPRETER_SLOW
+            | kinds::INTERPRETER_SLOW_OTHER
+            | kinds::C1_SLOW
+            | kinds::C1_SLOW_OTHER
+            | kinds::C2_SLOW
+            | kinds::C2_SLOW_OTHER
+    )
+}
+
+/// The object of an allocation.
 struct Described {
     info: InfoId,
     /// A class mirror.
@@ -55,7 +73,7 @@ impl Events {
                 }
                 let described = self.describe::<S, AT>(symbols, first, length, other, owner.id, words, sink)?;
                 if described.mirror {
-                    let own = AT && matches!(first >> 26, 15 | 16 | 17 | 20 | 21 | 25 | 26);
+                    let own = AT && is_slow(first >> 26);
                     length = if own { words.next()? } else { symbols.mirror_size };
                 } else if !other && !described.typed && length < BIG_ARRAY {
                     // What the first word alone says is the same next time.
@@ -74,7 +92,7 @@ impl Events {
         Ok(())
     }
 
-    /// What an allocation says that the words before did not.
+    /// Decodes the parts of an allocation after its first words.
     #[allow(clippy::too_many_arguments)] // the slow half of `allocate`
     #[inline(never)]
     fn describe<S: EventSink, const AT: bool>(
@@ -91,7 +109,8 @@ impl Events {
         let id = if first & 0x80_0000 == 0 { first >> 8 & 0xffff } else { first & 0xff_ffff };
         let (site, mut type_id) = self.site(symbols, id);
         // Only sites of the VM, below the first real one, leave their type open.
-        let special = AT && matches!(kind, 15 | 16 | 20 | 25) && id <= 12;
+        let is_slow = matches!(kind, kinds::VM_SLOW | kinds::INTERPRETER_SLOW | kinds::C1_SLOW | kinds::C2_SLOW);
+        let special = AT && is_slow && id <= LAST_SPECIAL;
         if other || special {
             let raw = words.next()?;
             type_id = symbols.type_of_id.get(raw as usize).copied().unwrap_or(UNKNOWN);
@@ -108,10 +127,10 @@ impl Events {
             site,
             thread,
             allocator: match kind {
-                15 => Allocator::Vm,
-                16..=19 => Allocator::Interpreter,
-                20..=24 => Allocator::C1,
-                25..=29 => Allocator::C2,
+                kinds::VM_SLOW => Allocator::Vm,
+                kinds::INTERPRETER_SLOW..=kinds::INTERPRETER_FAST => Allocator::Interpreter,
+                kinds::C1_SLOW..=kinds::C1_FAST_OTHER => Allocator::C1,
+                kinds::C2_SLOW..=kinds::C2_FAST_OTHER => Allocator::C2,
                 _ => Allocator::Unknown,
             },
             big: matches!(shape, Shape::Array { .. }) && length >= BIG_ARRAY,

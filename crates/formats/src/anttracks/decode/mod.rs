@@ -1,26 +1,27 @@
-//! The events of thread buffers.
+//! Decoder of the events in thread buffers.
 //!
-//! The format leaves out what can be known: the address of an object allocated at the top of its thread's buffer (TLAB)
-//! and the destination of one moved to the top of a GC thread's buffer (PLAB). [`Threads`] keeps those cursors; the
-//! sizes they advance by come from the symbols for allocations, and from the sink for moves.
+//! The format leaves out addresses that can be derived: of an object allocated at the top of its thread's buffer (TLAB), and the
+//! destination of one moved to the top of a GC thread's buffer (PLAB). [`Threads`] keeps those cursors. They advance by sizes that come
+//! from the symbols for allocations, and from the sink for moves.
 
 mod allocation;
+mod kinds;
 mod references;
 mod threads;
-mod words;
+mod word_reader;
 
 pub(crate) use threads::{ThreadState, Threads};
-pub(crate) use words::Fault;
+pub(crate) use word_reader::Fault;
 
 use super::symbols::{Symbols, UNKNOWN};
 use crate::event::{BIG_ARRAY, EventSink, Gc, GcKind, InfoId, ObjectInfo, ObjectKey, Shape};
 use memory_city_heap::{Allocator, SpaceKind, ThreadId};
 use rustc_hash::FxHashMap;
 use threads::{MOST_PLABS, ThreadBuffer, advance};
-use words::{Words, thread_name};
+use word_reader::{Words, thread_name};
 
 const NO_RECENT: (u32, u32, InfoId) = (0, u32::MAX, InfoId(0));
-/// Bits of a hash that are not looked at.
+/// Low bits of a hash that are dropped.
 const RECENT_SHIFT: u32 = 22;
 
 /// Words that are decoded in one go, about: between two the work can be stopped. The VM's buffers are shorter.
@@ -32,7 +33,7 @@ pub(crate) struct Events {
     pub(crate) threads: Threads,
     /// Sites below 65536, where most are: index and type.
     small_sites: Vec<(u32, u32)>,
-    /// By thread: which info an allocation has, by [`key_of`] its first word. Most repeat.
+    /// By thread: the info of an allocation, by [`key_of`] its first word. Most repeat.
     infos: Vec<FxHashMap<u32, InfoId>>,
     /// The same for those asked for last, with the thread: small enough to stay near.
     recent: Vec<(u32, u32, InfoId)>,
@@ -48,7 +49,7 @@ struct BufferOwner {
 }
 
 impl Events {
-    /// With no thread known.
+    /// The start of a trace, without threads.
     pub(crate) fn new(symbols: &Symbols) -> Self {
         let mut small_sites = vec![(0, UNKNOWN); 1 << 16];
         for (&id, site) in symbols.sites.iter().filter(|(id, _)| **id < 1 << 16) {
@@ -64,7 +65,7 @@ impl Events {
         self.recent.fill(NO_RECENT);
     }
 
-    /// What is known of a thread's allocations, to be put back.
+    /// The map from first words to infos of a thread, taken out to be put back.
     fn infos_of(&mut self, thread: ThreadId) -> &mut FxHashMap<u32, InfoId> {
         let index = thread.0 as usize;
         if self.infos.len() <= index {
@@ -115,20 +116,30 @@ impl Events {
         while words.at < words.bytes.len() && words.at < end {
             let first = words.next()?;
             match first >> 26 {
-                0 => {}
-                1 => {
+                kinds::NO_OP => {}
+                kinds::MARK => {
                     words.address()?;
                 }
-                19 | 23 | 28 => self.allocate::<S, false>(symbols, first, false, owner, words, sink)?,
-                24 | 29 => self.allocate::<S, false>(symbols, first, true, owner, words, sink)?,
-                15 | 16 | 18 | 20 | 22 | 25 | 27 => {
-                    self.allocate::<S, true>(symbols, first, false, owner, words, sink)?
+                kinds::INTERPRETER_FAST | kinds::C1_FAST | kinds::C2_FAST => {
+                    self.allocate::<S, false>(symbols, first, false, owner, words, sink)?
                 }
-                17 | 21 | 26 => self.allocate::<S, true>(symbols, first, true, owner, words, sink)?,
-                30 | 35 | 39 | 42 => {
-                    let with_pointers = first >> 26 >= 39;
+                kinds::C1_FAST_OTHER | kinds::C2_FAST_OTHER => {
+                    self.allocate::<S, false>(symbols, first, true, owner, words, sink)?
+                }
+                kinds::VM_SLOW
+                | kinds::INTERPRETER_SLOW
+                | kinds::INTERPRETER_NORMAL
+                | kinds::C1_SLOW
+                | kinds::C1_NORMAL
+                | kinds::C2_SLOW
+                | kinds::C2_NORMAL => self.allocate::<S, true>(symbols, first, false, owner, words, sink)?,
+                kinds::INTERPRETER_SLOW_OTHER | kinds::C1_SLOW_OTHER | kinds::C2_SLOW_OTHER => {
+                    self.allocate::<S, true>(symbols, first, true, owner, words, sink)?
+                }
+                kind @ (kinds::MOVE | kinds::KEEP | kinds::MOVE_POINTERS | kinds::KEEP_POINTERS) => {
+                    let with_pointers = kind >= kinds::MOVE_POINTERS;
                     let from = words.address()?;
-                    let to = if matches!(first >> 26, 35 | 42) { from } else { words.address()? };
+                    let to = if matches!(kind, kinds::KEEP | kinds::KEEP_POINTERS) { from } else { words.address()? };
                     if let Some(size) = sink.moved(from, to) {
                         advance(&mut owner.state.plabs, to, size);
                     }
@@ -136,18 +147,24 @@ impl Events {
                         self.pointers(first, to, false, words, sink)?;
                     }
                 }
-                kind @ (31 | 32 | 33 | 40 | 41) => {
+                kind @ (kinds::FAST_MOVE
+                | kinds::FAST_MOVE_RELATIVE
+                | kinds::FAST_MOVE_NARROW
+                | kinds::FAST_MOVE_POINTERS
+                | kinds::FAST_MOVE_RELATIVE_POINTERS) => {
                     let from = match kind {
-                        31 | 40 => words.address()?,
-                        32 | 41 => self.threads.base.wrapping_add(u64::from(words.next()?) << 3),
+                        kinds::FAST_MOVE | kinds::FAST_MOVE_POINTERS => words.address()?,
+                        kinds::FAST_MOVE_RELATIVE | kinds::FAST_MOVE_RELATIVE_POINTERS => {
+                            self.threads.base.wrapping_add(u64::from(words.next()?) << 3)
+                        }
                         _ => self.threads.base.wrapping_add(u64::from(first >> 2 & 0x3f_ffff) << 3),
                     };
                     let to = self.fast_move(from, first >> 24 & 3, owner, words, sink)?;
-                    if kind >= 40 {
+                    if kind >= kinds::MOVE_POINTERS {
                         self.pointers(first, to, false, words, sink)?;
                     }
                 }
-                34 => {
+                kinds::REGION_MOVE => {
                     let (mut from, mut to) = (words.address()?, words.address()?);
                     for _ in 0..first & 0xff_ffff {
                         let Some(size) = sink.moved(from, to) else { break };
@@ -157,11 +174,11 @@ impl Events {
                         (from, to) = (from.wrapping_add(stride(from)), to.wrapping_add(stride(to)));
                     }
                 }
-                43 | 44 => {
+                kinds::MORE_POINTERS | kinds::MORE_ARRAY_POINTERS => {
                     let object = words.address()?;
                     self.pointers(first, object, true, words, sink)?;
                 }
-                46 => {
+                kinds::OUTSIDE_POINTERS => {
                     let object = words.address()?;
                     let more = owner.state.unfinished == object && object != 0;
                     self.pointers(first, object, more, words, sink)?;
@@ -169,12 +186,12 @@ impl Events {
                     let full = first & 3 != 0;
                     owner.state.unfinished = if full { object } else { 0 };
                 }
-                45 => self.roots(first, words, sink)?,
-                36 | 37 => self.sync_object(symbols, first, words, sink)?,
-                38 => {
+                kinds::ROOT_POINTERS => self.roots(first, words, sink)?,
+                kinds::SYNC_OBJECT | kinds::SYNC_OBJECT_IN_PLACE => self.sync_object(symbols, first, words, sink)?,
+                kinds::DEALLOCATION => {
                     words.address()?;
                 }
-                11 => {
+                kinds::THREAD_ALIVE => {
                     let thread = words.address()?;
                     let name = thread_name(words)?;
                     let state = match thread == address {
@@ -201,17 +218,17 @@ impl Events {
                         owner.id = ThreadId(owner.state.id);
                     }
                 }
-                12 => {
+                kinds::THREAD_DEATH => {
                     // A thread has ended, and makes no more objects.
                     if words.address()? == address {
                         owner.infos = FxHashMap::default();
                     }
                 }
-                13 | 14 => {
+                kind @ (kinds::TLAB | kinds::PLAB) => {
                     let bytes = words.address()?;
                     let start = words.address()?;
                     let buffer = ThreadBuffer { start, end: start.saturating_add(bytes), top: start };
-                    if first >> 26 == 13 {
+                    if kind == kinds::TLAB {
                         owner.state.tlab = buffer;
                     } else if owner.state.plabs.len() < MOST_PLABS {
                         owner.state.plabs.push(buffer);
@@ -219,27 +236,27 @@ impl Events {
                         return Err(words.wrong("one more PLAB", format!("at most {MOST_PLABS} in a collection")));
                     }
                 }
-                2 | 3 => {
+                kinds::GC_START | kinds::GC_END => {
                     self.gc(symbols, first, &mut owner.state, words, sink)?;
                     if sink.satisfied() {
                         return Ok(());
                     }
                 }
-                4 => {
+                kinds::GC_SPACE => {
                     words.next()?;
                     sink.collects(first & 0xff_ffff);
                 }
-                5 => {
+                kinds::GC_FAILED => {
                     if symbols.fragmented && first & 0xff_ffff == 4 {
                         self.threads.background_cycles += 1;
                     }
                 }
-                6 | 9 => {
+                kinds::SPACE_CREATED | kinds::SPACE_REDEFINED => {
                     let index = words.next()?;
                     let (start, bytes) = (words.address()?, words.address()?);
                     change_space(sink, words, index, |space| (space.start, space.bytes) = (start, bytes))?;
                 }
-                7 => {
+                kinds::SPACE_USED => {
                     let index = words.next()?;
                     let kind = match (first >> 18 & 0xff, first >> 10 & 0xff) {
                         (_, 1 | 2) => SpaceKind::Humongous,
@@ -250,11 +267,11 @@ impl Events {
                     };
                     change_space(sink, words, index, |space| space.kind = kind)?;
                 }
-                8 => {
+                kinds::SPACE_RELEASED => {
                     let index = words.next()?;
                     change_space(sink, words, index, |space| space.kind = SpaceKind::Unknown)?;
                 }
-                10 => {
+                kinds::SPACES_DESTROYED => {
                     let first = words.next()?;
                     let count = words.address()?;
                     sink.remove_spaces(first, count);
@@ -306,7 +323,7 @@ impl Events {
     ) -> std::result::Result<(), Fault> {
         let raw = words.next()?;
         let from = words.address()?;
-        let to = if first >> 26 == 36 { words.address()? } else { from };
+        let to = if first >> 26 == kinds::SYNC_OBJECT { words.address()? } else { from };
         let type_id = symbols.type_of_id.get(raw as usize).copied().unwrap_or(UNKNOWN);
         if type_id == UNKNOWN {
             return Err(words.wrong(format!("type {raw}, which the symbols do not have"), "a known type"));
@@ -346,7 +363,7 @@ impl Events {
         let number = words.next()?;
         let millis = words.address()?;
         self.threads.base = words.address()?;
-        let start = first >> 26 == 2;
+        let start = first >> 26 == kinds::GC_START;
         let cause = first >> 8 & 0xff;
         // CMS calls its compacting full collections minor; the cause tells.
         let compacting = symbols.fragmented && cause == if start { 12 } else { 19 };

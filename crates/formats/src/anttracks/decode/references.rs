@@ -1,7 +1,7 @@
-//! References of objects, and roots.
+//! Decoder of references of objects, and of roots.
 
 use super::Events;
-use super::words::{Fault, Words};
+use super::word_reader::{Fault, Words};
 use crate::event::{EventSink, ObjectKey};
 use memory_city_heap::{RootKind, ThreadId};
 

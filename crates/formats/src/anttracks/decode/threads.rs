@@ -1,4 +1,4 @@
-//! What the format leaves out: where each thread allocates, and each GC thread moves to.
+//! Addresses that the format leaves out: the allocation cursor of each thread, and the move cursor of each GC thread.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub(super) struct ThreadBuffer {
     pub(super) top: u64,
 }
 
-/// What the format leaves out, by thread.
+/// The cursors of a thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ThreadState {
     pub(super) id: u32,
@@ -39,7 +39,7 @@ pub(crate) struct Threads {
     pub(crate) background_cycles: u64,
 }
 
-/// What lands exactly on the top of a buffer moves the top.
+/// Moves the top of the buffer whose top is exactly `to`.
 #[inline]
 pub(super) fn advance(plabs: &mut [ThreadBuffer], to: u64, size: u64) {
     if let Some(plab) = plabs.iter_mut().rev().find(|p| p.top == to && to < p.end) {

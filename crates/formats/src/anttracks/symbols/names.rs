@@ -1,12 +1,14 @@
-//! Names of types and methods as in source.
+//! Conversion of type and method names to those in source code.
+
+use memory_city_wire::modified_utf8;
 
 /// A type in source form: `char[]`, `java.util.HashMap$Node`.
 pub(super) fn type_name(signature: &[u8]) -> String {
     let dimensions = signature.iter().take_while(|&&b| b == b'[').count();
     let mut name = match &signature[dimensions..] {
-        [b'L', class @ .., b';'] => String::from_utf8_lossy(class).replace('/', "."),
+        [b'L', class @ .., b';'] => modified_utf8(class).replace('/', "."),
         [primitive] => primitive_name(*primitive).to_owned(),
-        other => String::from_utf8_lossy(other).into_owned(),
+        other => modified_utf8(other).into_owned(),
     };
     name.push_str(&"[]".repeat(dimensions));
     name
@@ -29,7 +31,7 @@ fn primitive_name(letter: u8) -> &'static str {
 
 /// A frame for people: class, method, simple names of its parameters, bytecode index.
 pub(super) fn frame(method: &[u8], index: i32) -> String {
-    let text = String::from_utf8_lossy(method);
+    let text = modified_utf8(method);
     let (name, rest) = text.split_once('(').unwrap_or((&text, ""));
     if let Some(repeat) = name.strip_prefix("$$Recursion.") {
         return format!("(recursion: {})", repeat.replace('_', " "));

@@ -1,4 +1,4 @@
-//! Holdings that name their class: something in them points back to it.
+//! Hidden holdings with a pointer back to their class.
 
 use super::{HiddenContext, Role};
 use ahash::{AHashMap, AHashSet};
@@ -6,7 +6,7 @@ use memory_city_heap::{BitSet, HeapColumns, ObjectId, TypeKind};
 
 #[derive(Default)]
 pub(super) struct FoundHolders {
-    /// Class object, what it holds, in which field.
+    /// Class object, held object, and field.
     pub references: Vec<(ObjectId, ObjectId, &'static str)>,
     /// Further holders of a class that has one already.
     pub spare: AHashSet<ObjectId>,
@@ -14,7 +14,7 @@ pub(super) struct FoundHolders {
     pub threads: Vec<ObjectId>,
 }
 
-/// Looks at what no root reaches. Linear in it: no part of a map is visited twice.
+/// Searches the unreachable objects. Linear in them: no part of a map is visited twice.
 pub(super) fn find(context: &HiddenContext<'_>, columns: &HeapColumns, unreachable: &[ObjectId]) -> FoundHolders {
     let mut finder = Finder {
         context,
@@ -49,7 +49,7 @@ const CACHED_CONSTRUCTOR: &str = "cachedConstructor";
 const ENUM_CONSTANTS: &str = "enumConstants";
 const ENUM_DIRECTORY: &str = "enumConstantDirectory";
 
-/// By array type: the type of its elements, where the dump has it.
+/// By array type: the type of its elements, if the dump has it.
 fn elements(context: &HiddenContext<'_>, columns: &HeapColumns) -> Vec<Option<u32>> {
     let loader = &context.dump.classes.loader_of;
     let named = columns.types.iter().enumerate().map(|(t, of)| ((of.name.as_str(), loader[t]), t as u32));
@@ -64,7 +64,7 @@ fn elements(context: &HiddenContext<'_>, columns: &HeapColumns) -> Vec<Option<u3
 struct Finder<'a> {
     context: &'a HiddenContext<'a>,
     columns: &'a HeapColumns,
-    /// Parts of maps that have been looked at for something that points back, and for enums.
+    /// Parts of maps that were searched for a pointer back, and for enums.
     visited: BitSet,
     visited_for_enums: BitSet,
     /// Class object to type.
@@ -116,7 +116,7 @@ impl Finder<'_> {
         }
     }
 
-    /// What a class declares points back to it; what it inherits does not.
+    /// A declared member of a class points back to it; an inherited one does not.
     fn of_reflection_data(&self, data: ObjectId) -> Option<ObjectId> {
         let declared = [
             "declaredConstructors",

@@ -1,34 +1,37 @@
-//! What the hidden fields of class objects hold.
+//! Recovery of the hidden fields of class objects, which dumps leave out.
 //!
-//! Dumps write a class object as a class record: its static fields, loader and protection domain, but none of the
-//! instance fields that `java.lang.Class` has in Java (`reflectionData`, `annotationData`, `classValueMap`, `name`...). What
-//! those hold is in the dump, and nothing seems to refer to it. It would be called unreachable, though it is alive as long as
-//! the class is. Here it is found among what no root reaches, and attached:
+//! Dumps write a class object as a class record: its static fields, loader and protection domain, but none of the instance fields that
+//! `java.lang.Class` has in Java (`reflectionData`, `annotationData`, `classValueMap`, `name`...). The objects in those fields are in the
+//! dump, but without a reference to them. They would count as unreachable, though they live as long as the class. This module finds them
+//! among the unreachable objects and attaches them:
 //!
-//! - Where something in it points back to its class ([`holders`]: the class of a method, the text of a name), the class object
-//!   gets the reference that the dump left out, and keeps it alive only as long as it is alive itself.
-//! - Where nothing does, but only a field of `java.lang.Class` can hold such an object ([`unnamed`]: annotations), it is a root
-//!   that says so, unless that would bring a dead class loader to life.
+//! - If something in it points back to its class ([`holders`]: the class of a method, the text of a name), the class object gets the
+//!   reference that the dump left out. The reference keeps it alive only while the class object is alive.
+//! - If nothing does, but only a field of `java.lang.Class` can hold such an object ([`unnamed`]: annotations), it becomes a root of its
+//!   own kind, unless that would bring a dead class loader to life.
 //! - Names of classes are matched by their text ([`names`]).
+//! - Classes that no loader's list has hang on their loader all the same ([`loaded`]).
 //!
-//! Garbage stays garbage: an array of methods is attached only through the `SoftReference` to the `ReflectionData` that holds
-//! it, which a copy given to the program is no part of; and of objects that programs make too (a constructor, an array of enum
-//! constants, a map) one is attached only where it is the only candidate of its class. In a dump of live objects there is
-//! nothing else; in one with garbage a class may get a dead copy of the same content: at most one for each class and field.
+//! Garbage stays garbage. An array of methods is attached only through the `SoftReference` to the `ReflectionData` that holds it; a copy
+//! for the program has no part in that. Programs also create objects of these types (a constructor, an array of enum constants, a map), so
+//! one is attached only if it is the only candidate of its class. A dump of live objects has nothing else. In a dump with garbage a class
+//! may get a dead copy of the same content: at most one for each class and field.
 
 mod holders;
+mod loaded;
 mod names;
 mod records;
 mod unnamed;
 
 use super::census::Census;
 use super::classes::ClassTable;
-use super::{DumpHeader, DumpIndex};
+use super::header::DumpHeader;
+use super::index::DumpIndex;
 use memory_city_heap::input::Input;
 use memory_city_heap::{HeapColumns, HeapType, Inference, ObjectId, Root, RootKind};
 use records::Records;
 
-/// What is read of a dump to find them.
+/// The parts of a dump that are read to find them.
 pub(super) struct Dump<'a> {
     pub input: &'a Input,
     pub header: &'a DumpHeader,
@@ -39,7 +42,7 @@ pub(super) struct Dump<'a> {
     pub noted: &'a [(ObjectId, usize)],
 }
 
-/// What a type is to this module.
+/// The role of a type in this search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// `java.lang.Class`.
@@ -109,7 +112,7 @@ fn roles(types: &[HeapType]) -> Vec<Role> {
     own.iter().enumerate().map(|(t, &role)| inherited(t).unwrap_or(role)).collect()
 }
 
-/// By type: whether the fields of its instances are looked at by name, so that their places in the file must be kept.
+/// By type: true if the fields of its instances are read by name, so that their places in the file must be kept.
 pub(super) fn noted(types: &[HeapType]) -> Vec<bool> {
     let is_noted = |role| {
         use Role::*;
@@ -121,7 +124,7 @@ pub(super) fn noted(types: &[HeapType]) -> Vec<bool> {
     roles(types).into_iter().map(is_noted).collect()
 }
 
-/// What all parts look at.
+/// The data shared by all parts.
 struct HiddenContext<'a> {
     dump: &'a Dump<'a>,
     roles: Vec<Role>,
@@ -139,8 +142,9 @@ impl HiddenContext<'_> {
     }
 }
 
-/// Attaches what is found to `inference`.
+/// Attaches the findings to `inference`.
 pub(super) fn attach(inference: &mut Inference, dump: &Dump<'_>) {
+    loaded::attach(inference, dump);
     let unreachable = inference.unreachable();
     if unreachable.is_empty() {
         return;
@@ -163,4 +167,5 @@ pub(super) fn attach(inference: &mut Inference, dump: &Dump<'_>) {
     for (class, string, field) in names::find(&context, inference, &unreachable) {
         inference.add_reference(class, string, field);
     }
+    loaded::attach_others(inference, dump);
 }

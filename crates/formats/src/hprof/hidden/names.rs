@@ -1,5 +1,5 @@
-//! Names that class objects keep (`Class.getName()`, `Class.getPackageName()`), matched by their text: the VM keeps one string
-//! for each text, and a string points nowhere.
+//! Names that class objects keep (`Class.getName()`, `Class.getPackageName()`), matched by their text. The VM keeps one string for each
+//! text, and a string points nowhere.
 
 use super::{HiddenContext, Role};
 use crate::hprof::segment::{self, Visitor};
@@ -70,7 +70,7 @@ pub(super) fn find(
     found
 }
 
-/// Who keeps a text, and where.
+/// The class object and field of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct NameOwner {
     class: ObjectId,

@@ -1,4 +1,4 @@
-//! Fields of instances by name, read from the file again: references in the columns have lost their names.
+//! Reader of instance fields by name, from the file: references in the columns have lost their names.
 
 use super::Dump;
 use crate::hprof::cursor::Cursor;
@@ -50,7 +50,7 @@ impl<'a> Records<'a> {
         for _ in 0..crate::hprof::classes::DEEPEST {
             let record = class?;
             for (&name, &kind) in record.field_names.iter().zip(&record.fields) {
-                if self.dump.index.string(self.dump.input.bytes(), name).as_deref() == Some(field) {
+                if self.dump.index.is_named(self.dump.input.bytes(), name, field) {
                     return Some((at, kind));
                 }
                 at += segment::width(kind, self.dump.header.id_size)?;

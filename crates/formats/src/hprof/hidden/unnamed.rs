@@ -1,11 +1,11 @@
-//! Holdings that do not name their class, though only a hidden field of a class object can hold such objects.
+//! Hidden holdings without a pointer to their class, of types that only a hidden field of a class object can hold.
 
 use super::{HiddenContext, Role};
 use ahash::{AHashMap, AHashSet};
 use memory_city_heap::{BitSet, Inference, ObjectId};
 
-/// The holders and their fields, ascending. Left out are those in `spare`, and those that reach a dead class loader: which
-/// class they belong to is not known, so it may be one of that loader.
+/// The holders and their fields, ascending. Those in `spare` are left out, and those that reach a dead class loader: their class is
+/// unknown, so it may be one of that loader.
 pub(super) fn find(
     context: &HiddenContext<'_>,
     inference: &Inference,
@@ -39,8 +39,8 @@ pub(super) fn find(
     }
 }
 
-/// The unreachable objects from which references (or the class of an object) lead to an unreachable class loader; `None`
-/// where there is no such loader. O(n log n) in what is unreachable and refers to it.
+/// The unreachable objects from which references (or the class of an object) lead to an unreachable class loader; `None` without such a
+/// loader. O(n log n) in the unreachable objects and their referrers.
 fn reaching_dead_loaders(
     context: &HiddenContext<'_>,
     inference: &Inference,

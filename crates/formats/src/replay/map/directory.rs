@@ -1,4 +1,4 @@
-//! Which leaf belongs to which page of the address range or of the ids.
+//! The directory: the leaf of each page of the address range or of the ids.
 
 use super::{NONE, SpotUnit};
 use rustc_hash::FxHashMap;
@@ -37,7 +37,7 @@ fn pages_of(unit: SpotUnit, start: u64, end: u64) -> Option<(u64, u64)> {
 const CHUNK_MASK: u64 = (1 << CHUNK_SHIFT) - 1;
 
 impl Directory {
-    /// An empty one, with so many chunks at most.
+    /// An empty directory, with so many chunks at most.
     pub(super) fn with_chunks(most_chunks: usize) -> Directory {
         Directory {
             chunks: Vec::new(),

@@ -1,4 +1,4 @@
-//! What is known of an object.
+//! The entry of an object in the map.
 
 use super::super::arena::Arena;
 
@@ -7,7 +7,7 @@ const MARK: u32 = 1 << 31;
 
 /// An object in the table: all that is known of it.
 ///
-/// Two words of 64 bits instead of four of 32: what is put together in registers is stored as it is.
+/// Two words of 64 bits instead of four of 32: values built in registers are stored directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Cohort and number.

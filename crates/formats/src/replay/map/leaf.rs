@@ -1,4 +1,4 @@
-//! The objects of 4 KB of heap.
+//! A leaf of the map: the objects of 4 KB of heap.
 
 use super::{Entry, NONE, PLACES};
 

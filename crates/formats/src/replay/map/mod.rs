@@ -1,11 +1,10 @@
-//! Where the objects are: leaves of 512 places, found through a directory by page.
+//! The map of objects: leaves of 512 places, found through a directory by page.
 //!
-//! A place is an address that an object can start at, so a leaf covers 4 KB of a heap whose objects are aligned to 8
-//! bytes. Objects that are known by an id have leaves of their own, with a place for each id. A leaf has a bit for each
-//! place, and its objects in the order of their places; how many start below each word of bits is noted, so a place finds
-//! its object without counting them all. Leaves live in a [`ObjectMap`]; a [`Directory`] says which leaf belongs to which page.
-//! During a collection there are two directories over the same leaves: the heap before, and what has been reported of the
-//! heap after. An object of the heap before that has been reported is *marked* there.
+//! A place is an address at which an object can start, so a leaf covers 4 KB of a heap whose objects are aligned to 8 bytes. Objects that
+//! are known by an id have leaves of their own, with a place for each id. A leaf has a bit for each place, and its objects in the order of
+//! their places. It also has the number of objects before each word of bits, so a place finds its object without counting them all. Leaves
+//! live in an [`ObjectMap`]; a [`Directory`] maps pages to leaves. During a collection there are two directories over the same leaves: the
+//! heap before, and the reported part of the heap after. A reported object of the heap before is *marked* there.
 
 mod directory;
 mod entry;
@@ -34,7 +33,7 @@ const DIRECT: u32 = 1 << (31 - PLACES);
 
 /// The leaves.
 pub(crate) struct ObjectMap {
-    /// What addresses objects can have.
+    /// The alignment of objects.
     pub(crate) unit: SpotUnit,
     leaves: Vec<Leaf>,
     /// There are never more leaves.
@@ -46,7 +45,7 @@ pub(crate) struct ObjectMap {
     vacant: Vacant,
     /// Leaves and objects of the heap before that the running GC has collected.
     released: (usize, usize),
-    /// Entries a new leaf gets room for: what leaves had at the last GC, and a little more.
+    /// Entries to reserve for a new leaf: the number that leaves had at the last GC, and a little more.
     room: usize,
     /// Leaves with marked objects.
     marked: Vec<u32>,
@@ -91,7 +90,7 @@ impl ObjectMap {
         self.position(directory, spot).map(|(leaf, at)| &mut self.leaves[leaf].entries[at])
     }
 
-    /// Marks the object at a spot, and returns it as it was; `None` when there is none that is not marked.
+    /// Marks the object at a spot, and returns it as it was before; `None` if there is no unmarked object.
     #[inline]
     pub(crate) fn mark(&mut self, directory: &mut Directory, spot: Spot) -> Option<Entry> {
         let index = directory.look(spot.page);
@@ -244,7 +243,7 @@ impl ObjectMap {
         self.discard(index);
     }
 
-    /// The same, whatever is in it. Returns how many objects were not marked.
+    /// The same for any content. Returns how many objects were not marked.
     pub(crate) fn discard(&mut self, index: u32) -> usize {
         let leaf = std::mem::take(&mut self.leaves[index as usize]);
         self.released.0 += 1;
@@ -253,13 +252,12 @@ impl ObjectMap {
         leaf.entries.len() - (leaf.marks as usize).min(leaf.entries.len())
     }
 
-    /// The GC interval in which all objects of a leaf were born, if they were born in one and in young spaces, and are as
-    /// they were.
+    /// The GC interval of a leaf whose objects are unchanged since birth, and were all born in that interval in young spaces.
     pub(crate) fn born(&self, index: u32) -> u32 {
         self.leaves[index as usize].born
     }
 
-    /// Objects of a leaf, if there is one, were not all born together in a young space, or are not as they were born.
+    /// Notes that objects of a leaf, if there is one, differ in birth, were not born in a young space, or have changed.
     pub(crate) fn set_mixed(&mut self, index: u32) {
         if let Some(leaf) = self.leaves.get_mut(index as usize) {
             leaf.born = NONE;

@@ -1,4 +1,4 @@
-//! Where the map keeps an object.
+//! Places in the map of objects.
 
 use super::PLACES;
 use crate::event::ObjectKey;
@@ -30,7 +30,7 @@ pub(crate) struct SpotUnit {
 }
 
 impl SpotUnit {
-    /// Of objects that are aligned to so many bytes: a power of two. What is more than a page is of no use.
+    /// The unit for objects that are aligned to so many bytes: a power of two. More than a page is of no use.
     pub(crate) fn of(alignment: u32) -> SpotUnit {
         let shift = alignment.max(1).trailing_zeros().min(12);
         SpotUnit { shift, mask: (1 << shift) - 1 }

@@ -1,4 +1,5 @@
-//! For how long each group has been there without a gap: what came last is dark and stands out, what was always there is gray.
+//! Colour mode: how long each group has existed without a gap. The newest groups are dark and stand out; those that were always there are
+//! gray.
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::values::Values;

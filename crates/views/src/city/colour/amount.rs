@@ -1,4 +1,4 @@
-//! Amounts of one metric as colours, for the modes that always tell of the same one. The scale is a square root, as areas are.
+//! Colour modes for the amount of one fixed metric. The scale is a square root, as it is for areas.
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::values::Values;

@@ -1,6 +1,5 @@
-//! More or less than at the base: teal for less, gray for the same, orange and red for more. The scale is the largest
-//! difference between any two times, and 5 % of the heap at least, so it is the same whatever is compared with what, and swapping base and
-//! time mirrors it.
+//! Colour mode: more or less than at the base. Teal is less, gray the same, orange and red more. The scale is the largest difference
+//! between any two times, and at least 5 % of the heap. So it does not depend on the times compared, and swapping base and time mirrors it.
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::values::Values;
@@ -18,7 +17,7 @@ pub(super) fn mode() -> ColourMode {
     }
 }
 
-/// A root stretches what is small, on both sides alike.
+/// A root stretches small changes, on both sides alike.
 fn place(share: f64) -> f64 {
     0.5 + 0.5 * share.signum() * share.abs().sqrt().min(1.0)
 }

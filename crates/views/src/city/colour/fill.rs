@@ -1,10 +1,10 @@
-//! How much of its plot each building fills: what it is of the most it ever is, for which the plot is reserved.
+//! Colour mode: how much of its plot a building fills. A plot is reserved for the largest size the building ever has.
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::values::Values;
 use super::{ColourMode, ColourScale, each, metric_name};
 
-/// Green (#0B4F4A, #2E7E14) where little is left of what there was, gray (#D1D1D1) at the most there ever is.
+/// Green (#0B4F4A, #2E7E14) where little is left, gray (#D1D1D1) at the maximum over time.
 const FILL: [[f32; 3]; 3] =
     [[0.003347, 0.078187, 0.068478], [0.027321, 0.208637, 0.006995], [0.637597, 0.637597, 0.637597]];
 

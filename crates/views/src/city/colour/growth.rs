@@ -1,4 +1,4 @@
-//! Growth since the first point in time, as a share of the largest growth of any building: gray, orange, red.
+//! Colour mode: growth since the first point in time, as a share of the largest growth of any building: gray, orange, red.
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::mapping::GROWTH;

@@ -1,4 +1,4 @@
-//! Colour modes: what a building's colour tells. Each is a file here, and a line in the list below.
+//! Colour modes: the quantity that a building's colour shows. Each mode is a file here and a line in the list below.
 
 mod amount;
 mod palette;
@@ -16,7 +16,7 @@ pub struct ColourMode {
     pub id: &'static str,
     /// Name for people.
     pub title: &'static str,
-    /// What it shows, a sentence.
+    /// A sentence about the mode, for people.
     pub explanation: &'static str,
     /// Whether it tells of a metric, which then may be chosen.
     pub measures: bool,
@@ -28,13 +28,13 @@ pub struct ColourMode {
 
 /// A colour mode for one city.
 pub struct ColourScale {
-    /// Colours and what they mean.
+    /// Colours with their meaning.
     pub legend: Legend,
-    /// The places of some plots on the gradient at a time, 0 to 1. What it says of More plots does not count.
+    /// The positions of some plots on the gradient at one time, 0 to 1. The positions of More plots are ignored.
     pub position: PositionOf,
 }
 
-/// What stands on some plots to as many places on the gradient.
+/// Maps the values on some plots to as many positions on the gradient.
 pub type PositionOf = Box<dyn Fn(&Values<'_>, Samples<'_>, &mut [f32]) + Send + Sync>;
 
 /// One plot after the other.
@@ -56,8 +56,8 @@ macro_rules! modes {
 /// Modes that tell of one time as against another.
 const OF_CHANGE: [&str; 4] = ["growth", "change", "overall", "relative"];
 
-/// The mode that a city of so many times has where this one was chosen: one time alone has no growth, and what is large is what there is to
-/// be seen.
+/// The mode that a city with `times` points in time uses when `id` was chosen. A single point in time has no growth, so size is shown in
+/// its place.
 pub(super) fn mode_at(id: &str, times: usize) -> &'static ColourMode {
     let chosen = mode(id);
     if times < 2 && OF_CHANGE.contains(&chosen.id) { mode("share") } else { chosen }

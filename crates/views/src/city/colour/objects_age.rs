@@ -1,4 +1,5 @@
-//! How old the objects of each group are, in garbage collections survived: of one state, too, where the input knows births.
+//! Colour mode: the age of each group's objects, in garbage collections survived. It works for a single heap state too, if the input
+//! records births.
 
 use super::amount::amounts;
 use super::{ColourMode, ColourScale};

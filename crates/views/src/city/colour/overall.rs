@@ -1,4 +1,4 @@
-//! Growth from the first point in time to the last, whatever the time shown: who will have grown, at every step.
+//! Colour mode: growth from the first point in time to the last, the same at every time shown.
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::mapping::GROWTH;

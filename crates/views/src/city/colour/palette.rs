@@ -1,5 +1,5 @@
-//! Palettes: the colours of all modes at once. The first has the colours that modes bring along, growth as in the paper; it is
-//! the default, and tested for every kind of colour blindness. The others get lighter or darker all the way.
+//! Palettes: the colours of all modes at once. The first has the modes' own colours, with growth as in the paper; it is the default, and
+//! tested for every kind of colour blindness. The others get steadily lighter or darker.
 
 use super::super::mapping::{GROWTH, SHRUNK_COLOUR};
 
@@ -10,16 +10,16 @@ pub struct Palette {
     pub id: &'static str,
     /// Name for people.
     pub title: &'static str,
-    /// What it looks like, a sentence.
+    /// A sentence about its look, for people.
     pub explanation: &'static str,
-    /// From nothing to the most, linear-light RGB; `None`: as the mode has it.
+    /// Colours from nothing to the maximum, linear-light RGB; `None`: the mode's own.
     pub sequential: Option<&'static [[f32; 3]]>,
-    /// From less over the same to more, likewise.
+    /// Colours from less over the same to more, likewise.
     pub diverging: Option<&'static [[f32; 3]]>,
 }
 
 /// Less, the same, more: dark teal (#006070), teal (#1F97A8), gray (#D1D1D1), orange (#E66000), red (#B20617). Teal is as light as orange,
-/// so that what is less is seen as well as what is as much more.
+/// so that a decrease is as visible as an increase of the same size.
 pub(super) const LESS_AND_MORE: [[f32; 3]; 5] =
     [SHRUNK_COLOUR, [0.013702, 0.309469, 0.391572], GROWTH[0], GROWTH[1], GROWTH[2]];
 

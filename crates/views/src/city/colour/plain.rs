@@ -1,4 +1,4 @@
-//! No colours: all buildings are gray.
+//! Colour mode without colours: all buildings are gray.
 
 use super::super::legend::{Gradient, Legend};
 use super::super::mapping::GROWTH;

@@ -1,4 +1,4 @@
-//! How many objects refer to those of each group: what everybody uses.
+//! Colour mode: how many objects refer to those of each group.
 
 use super::amount::amounts;
 use super::{ColourMode, ColourScale};

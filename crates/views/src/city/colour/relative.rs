@@ -1,4 +1,4 @@
-//! Growth as a factor of what there was: a small group that has become eight times as large stands out as a large one would.
+//! Colour mode: growth as a factor. A small group that became eight times as large stands out as much as a large one would.
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::values::Values;

@@ -1,4 +1,4 @@
-//! What each group retains: what would be freed if it were gone, whatever areas tell.
+//! Colour mode: the retained size of each group, which would be freed with it. It does not depend on the metric of the areas.
 
 use super::amount::amounts;
 use super::{ColourMode, ColourScale};

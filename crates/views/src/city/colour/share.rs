@@ -1,5 +1,5 @@
-//! Share of the whole heap at the time shown, from gray to blue-green: what is large now, whether it grows or not. The
-//! scale is a square root, as areas are: a group of a hundredth is not lost beside one of a half.
+//! Colour mode: share of the whole heap at the time shown, from gray to blue-green. The scale is a square root, as it is for areas: a group
+//! of a hundredth stays visible beside one of a half.
 
 use super::super::legend::{Gradient, Legend, Mark};
 use super::super::values::{Sample, Values};

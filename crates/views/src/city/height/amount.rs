@@ -1,4 +1,4 @@
-//! The amount at the time shown, whatever areas tell: what is large in another metric rises.
+//! Height rule: the amount at the time shown. With another metric than the areas, the large groups of that metric rise.
 
 use super::super::values::Values;
 use super::{CurveScale, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish, each};

@@ -1,4 +1,4 @@
-//! Twice the square root of the base area (Memory Cities, "building height"): a building grows in all directions.
+//! Height rule: twice the square root of the base area (Memory Cities, "building height"). A building grows in all directions.
 
 use super::super::values::Values;
 use super::curve::{round_numbers, ticks};

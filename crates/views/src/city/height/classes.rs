@@ -1,14 +1,14 @@
-//! A second metric as five classes of height, tiny to huge: bytes where objects give the areas, and the other way round.
-//! Five steps are told apart at a glance where exact heights are not. A class is a fourth of the one above.
+//! Height rule: a second metric in five classes of height, tiny to huge. It shows bytes where the areas show objects, and objects
+//! otherwise. Five steps can be read at a glance, exact heights cannot. Each class ends at a fourth of the one above.
 
 use super::super::colour::text;
 use super::super::values::Values;
 use super::curve::{HIGHEST, HeightTick};
 use super::{HeightAxis, HeightMetric, HeightRule, HeightScale, HeightWish, each};
 
-/// From low to high.
+/// The classes, from low to high.
 const CLASSES: [&str; 5] = ["tiny", "small", "medium", "large", "huge"];
-/// Of the highest.
+/// Heights of the classes, as shares of the highest.
 const HEIGHTS: [f64; 5] = [0.06, 0.22, 0.42, 0.68, 1.0];
 
 pub(super) fn rule() -> HeightRule {

@@ -1,8 +1,8 @@
-//! How amounts become heights: linear, by square root, by logarithm, by rank. The ground has one size, so heights are shares
-//! of it: a city of ten groups and one of a million read alike. Largest amounts that would flatten all others are capped.
+//! Curves from amounts to heights: linear, square root, logarithm, rank. The ground has one size, so heights are shares of it, and a city
+//! of ten groups reads like one of a million. Outliers that would flatten all others are capped.
 
-use super::super::CITY_SIZE;
 use super::super::colour::text;
+use super::super::config::CITY_SIZE;
 use super::super::values::Values;
 
 /// How amounts become heights.
@@ -11,11 +11,11 @@ use super::super::values::Values;
 pub enum HeightCurve {
     /// Twice the height is twice the amount.
     Linear,
-    /// As areas: a group of a hundredth is not lost beside one of a half.
+    /// Square root, as for areas: a group of a hundredth stays visible beside one of a half.
     Sqrt,
     /// The same factor is the same height, from the smallest amount there is to the largest.
     Log,
-    /// By place in the order of sizes: as many are lower as the height says.
+    /// Place in the order of sizes: the height is the share of buildings that are lower.
     Rank,
 }
 
@@ -43,7 +43,7 @@ impl HeightCurve {
         }
     }
 
-    /// What it does, a sentence.
+    /// A sentence about the curve, for people.
     pub fn explanation(self) -> &'static str {
         match self {
             HeightCurve::Linear => "Twice as high is twice as much",
@@ -61,12 +61,12 @@ impl HeightCurve {
 
 /// The height of the largest amount, world units: a quarter of the city's side.
 pub const HIGHEST: f64 = CITY_SIZE / 4.0;
-/// The height of what has nothing of it.
+/// The height of a building whose amount is 0.
 pub const LOWEST: f64 = 0.3;
 
 /// At most this share of all buildings is higher than it is drawn, one at least.
 const OUTLIERS: f64 = 0.02;
-/// And only if the largest is at least so many times the largest that is not capped.
+/// Capping needs an outlier: the largest amount is at least this many times the largest uncapped one.
 const STANDS_OUT: f64 = 2.0;
 
 /// One tick of the axis of heights.
@@ -78,7 +78,7 @@ pub struct HeightTick {
     pub text: String,
 }
 
-/// What heights mean, with numbers: for an axis beside the city and in the legend.
+/// The meaning of heights with numbers, for an axis beside the city and for the legend.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeightAxis {
     /// Ascending, at most six.
@@ -93,7 +93,7 @@ pub struct CurveScale {
     curve: HeightCurve,
     /// The smallest amount above 0 that any building reaches at its largest.
     low: f64,
-    /// What is as high as can be.
+    /// The amount at full height.
     top: u64,
     capped: bool,
     /// Ascending; only for ranks.
@@ -174,14 +174,14 @@ impl CurveScale {
 }
 
 impl HeightTick {
-    /// As much of the text as a legend has room for: of classes the name, as their limits stand at the axis beside the city.
+    /// The text shortened to the room of a legend. Classes give their name only: their limits are on the axis beside the city.
     pub fn brief(&self) -> &str {
         self.text.split(',').next().filter(|name| name.parse::<u64>().is_err()).unwrap_or(&self.text)
     }
 }
 
 impl HeightAxis {
-    /// What the sign on the walls of outliers means, where there may be some.
+    /// The meaning of the sign on the walls of capped buildings, if there may be some.
     pub fn capped_line(&self) -> Option<String> {
         self.capped_above.as_ref().map(|most| format!("≈ on a wall: higher than drawn, above {most}"))
     }
@@ -196,7 +196,7 @@ pub fn round_numbers(most: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Of ascending candidates those that stand far enough apart, from the highest down.
+/// The ascending candidates that are far enough apart, from the highest down.
 pub fn ticks(candidates: &[u64], height: impl Fn(u64) -> f64, name: impl Fn(u64) -> String) -> Vec<HeightTick> {
     let Some(highest) = candidates.last().map(|&most| height(most)) else { return Vec::new() };
     // Six fit with room between them.

@@ -1,4 +1,4 @@
-//! Growth since the base: what grows rises, what does not stays low, however large it is.
+//! Height rule: growth since the base. Growing groups rise, others stay low however large they are.
 
 use super::super::values::Values;
 use super::{CurveScale, HeightCurve, HeightMetric, HeightRule, HeightScale, HeightWish, each};

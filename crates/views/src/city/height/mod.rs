@@ -1,4 +1,4 @@
-//! Height rules: what a building's height tells. Each is a file here, and a line in the list below.
+//! Height rules: the quantity that a building's height shows. Each rule is a file here and a line in the list below.
 
 mod curve;
 
@@ -12,9 +12,9 @@ pub struct HeightRule {
     pub id: &'static str,
     /// Name for people.
     pub title: &'static str,
-    /// What it shows, a sentence.
+    /// A sentence about the rule, for people.
     pub explanation: &'static str,
-    /// In what it is measured.
+    /// The metric of the rule.
     pub measures: HeightMetric,
     /// The curve that is taken where none was chosen; `None` for a rule that has its own way.
     pub curve: Option<HeightCurve>,
@@ -22,7 +22,7 @@ pub struct HeightRule {
     pub scale: fn(&Values<'_>, HeightWish) -> HeightScale,
 }
 
-/// In what a height rule is measured where no metric was chosen for heights.
+/// The metric of a height rule when no metric was chosen for heights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeightMetric {
     /// In nothing: a metric cannot be chosen.
@@ -33,7 +33,7 @@ pub enum HeightMetric {
     Other,
 }
 
-/// What a person chose beside the rule.
+/// The choices of a person beside the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeightWish {
     /// The curve.
@@ -44,22 +44,22 @@ pub struct HeightWish {
 
 /// A height rule for one city. Heights are world units.
 pub struct HeightScale {
-    /// The heights of what stands on some plots, above their ground. What it says of buildings that are not there and of More plots,
-    /// which are flat, does not count.
+    /// The heights of the buildings on some plots, above their ground. The heights of absent buildings and of More plots, which are flat,
+    /// are ignored.
     pub height: HeightOf,
-    /// The highest it ever is.
+    /// The largest height it ever has.
     pub peak: PeakOf,
-    /// Which heights mean what.
+    /// The axis of the heights.
     pub axis: HeightAxis,
     /// Whether a building is higher than it is drawn; `None` where none ever is.
     pub capped: Option<CappedOf>,
 }
 
-/// Plot to the highest it ever is.
+/// Maps a plot to the largest height it ever has.
 pub type PeakOf = Box<dyn Fn(&Values<'_>, usize) -> f64 + Send + Sync>;
 
-/// What stands on some plots, and the sides of their bases as fractions of their cells, to as many heights. Before, these are the largest
-/// values that the plots ever have, in what areas show.
+/// Maps the values on some plots, and the sides of their bases as fractions of their cells, to as many heights. The output slice comes
+/// filled with the largest values that the plots ever have, in the metric of the areas.
 pub type HeightOf = Box<dyn Fn(&Values<'_>, Samples<'_>, &[f32], &mut [f32]) + Send + Sync>;
 
 /// One plot after the other.
@@ -71,7 +71,7 @@ fn each(height: impl Fn(&Values<'_>, &Sample, f64) -> f64 + Send + Sync + 'stati
     })
 }
 
-/// What stands on a plot to whether it is higher than it is drawn.
+/// Tells for the sample of a plot if its building is drawn lower than it is.
 pub type CappedOf = Box<dyn Fn(&Values<'_>, &Sample) -> bool + Send + Sync>;
 
 macro_rules! rules {
@@ -99,7 +99,7 @@ pub fn rule(id: &str) -> &'static HeightRule {
     RULES.iter().find(|r| r.id == id).unwrap_or(&RULES[0])
 }
 
-/// The same where somebody has chosen how amounts become heights: a rule that knows no amounts gives way to the one that tells them.
+/// The rule for a curve that a user chose: a rule that uses no amounts is replaced by the one for amounts.
 pub fn rule_with(id: &str, curve: Option<HeightCurve>) -> &'static HeightRule {
     let chosen = rule(id);
     if curve.is_some() && chosen.curve.is_none() { rule("amount") } else { chosen }

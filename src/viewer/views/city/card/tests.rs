@@ -1,4 +1,4 @@
-//! The card in panes of several sizes.
+//! Tests of the leak card in panes of several sizes.
 
 use super::*;
 use crate::viewer::document::Document;

@@ -1,6 +1,6 @@
-//! Mistakes: each with a message that names the file, the place and what to do; and what is put right with a warning.
+//! Tests of mistakes: each gives a message with file, place and remedy, or is corrected with a warning.
 
-use super::super::LEVELS;
+use super::super::format::LEVELS;
 use super::{document, read_text, shown, warned};
 
 /// The error, as people see it.
@@ -65,6 +65,21 @@ fn deeper_than_the_limit() {
     let other = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     let source = read_text(document(&format!(r#""other": {other}, "tree": {{"objects": 1, "bytes": 1}}"#))).unwrap();
     assert_eq!(source.timeline.len(), 1);
+}
+
+/// Each group is told apart by all names above it: a file of a few megabytes may ask for gigabytes of paths.
+#[test]
+fn paths_take_no_more_than_they_may() {
+    let level = format!(r#"{{"name":"{}","children":["#, "x".repeat(10_000));
+    let tree = |leaves: usize| {
+        let leaves = (0..leaves).map(|leaf| format!(r#"{{"name":"{leaf}","objects":1,"bytes":8}}"#));
+        let leaves = leaves.collect::<Vec<_>>().join(",");
+        document(&format!("\"tree\": {}{leaves}{}", level.repeat(400), "]}".repeat(400)))
+    };
+    let said = refused(tree(20_000));
+    assert!(said.contains("test.json at byte ") && said.contains("each with all names above it"), "{said}");
+    assert!(said.contains("fewer levels, or shorter names"), "{said}");
+    assert!(read_text(tree(2)).is_ok(), "a long path is read");
 }
 
 #[test]
@@ -162,7 +177,7 @@ const SOUND: [&str; 4] = [
        "roots": {"k": {"x": 1}}}"#,
 ];
 
-/// What stands in the way of parsers.
+/// Inputs that often break parsers.
 const BITS: [&[u8]; 12] = [
     b"{",
     b"}",

@@ -1,4 +1,4 @@
-//! Every form of the format, and what may be left out.
+//! Tests of every form of the format, with optional parts left out.
 
 use super::super::{Collector, identify, read};
 use super::{document, read_text, shown, warned};
@@ -133,6 +133,21 @@ fn districts_add_up_what_is_in_them() {
     // C has 5 objects: 4 and 3 of them refer to the parts, so no more than 5 refer to the whole.
     assert_eq!(map.incoming, [Edge { other: c, referencing: 5, referenced: 3, references: 7 }]);
     assert_eq!((map.outgoing.len(), map.internal), (0, 8));
+}
+
+/// Trees of other programs may list what weak references lead to.
+#[test]
+fn weak_references_keep_nothing() {
+    let text = document(
+        r#""tree": {"children": [{"name": "java.lang.ref.WeakReference", "objects": 4, "bytes": 1},
+            {"name": "java.lang.ref.ReferenceQueue", "objects": 1, "bytes": 1}, {"name": "A", "objects": 3, "bytes": 1}]},
+        "points-to": {"Heap#java.lang.ref.WeakReference": {"Heap#A": {"referencing": 3, "referenced": 3, "references": 3},
+            "Heap#java.lang.ref.ReferenceQueue": {"referencing": 4, "referenced": 1}}}"#,
+    );
+    let source = read_text(text).unwrap();
+    let of = |key: &str| source.references(0, source.timeline.find(key).unwrap()).unwrap();
+    assert_eq!((of("Heap#A").incoming.len(), of("Heap#A").weak), (0, (3, 0)));
+    assert_eq!(of("Heap#java.lang.ref.ReferenceQueue").incoming.len(), 1);
 }
 
 #[test]

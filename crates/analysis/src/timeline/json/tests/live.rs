@@ -1,4 +1,4 @@
-//! Times that come one by one: what is refused leaves nothing behind, what is kept was granted before.
+//! Tests of times that come one by one: a refused one leaves nothing behind, a kept one was granted before.
 
 use super::super::{Grant, GrowingTrees};
 use proptest::prelude::*;

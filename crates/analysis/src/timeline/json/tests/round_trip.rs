@@ -1,4 +1,4 @@
-//! A timeline as JSON and back is the same timeline.
+//! Test: a timeline written as JSON reads back the same.
 
 use super::super::{Form, write};
 use super::{read_text, shown};

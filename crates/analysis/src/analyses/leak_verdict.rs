@@ -1,0 +1,154 @@
+//! The verdict over a heap: it leaks, grows, is well, or could not be judged. Report, check, window and page take their first line from it.
+
+use super::interface::Findings;
+use crate::ownership::{AccumulationRules, Course, OwnerHistory, course_of};
+use crate::tabular::bytes_text;
+use crate::timeline::{Metric, NodeId, Timeline, brief, shortened};
+use memory_city_heap::printable::line_text;
+use serde::{Deserialize, Serialize};
+
+/// Letters of a first line.
+pub(super) const LINE: usize = 160;
+/// Letters of it behind the longest tag.
+pub(super) const HEADLINE: usize = LINE - 9;
+
+/// The kind of verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VerdictKind {
+    /// Places accumulate, and are listed.
+    Leak,
+    /// The heap grows, and no place of its own explains it.
+    Grows,
+    /// Nothing accumulates.
+    Ok,
+    /// One state alone: places that fill it.
+    Fills,
+    /// It could not be judged: the headline says why.
+    #[default]
+    Unknown,
+}
+
+impl VerdictKind {
+    /// The word that the first line begins with.
+    pub fn tag(self) -> &'static str {
+        match self {
+            VerdictKind::Leak => "LEAK",
+            VerdictKind::Grows => "GROWS",
+            VerdictKind::Ok => "OK",
+            VerdictKind::Fills => "FILLS",
+            VerdictKind::Unknown => "UNKNOWN",
+        }
+    }
+}
+
+/// The verdict over a heap.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LeakVerdict {
+    /// The kind.
+    pub kind: VerdictKind,
+    /// A sentence without the tag.
+    pub headline: String,
+    /// Bytes that roots reach at the first and the last inspected point in time.
+    pub heap: (u64, u64),
+    /// Bytes of the growth that the listed places have.
+    pub explained: u64,
+    /// Why it is less certain than it looks, each a sentence: what was cut off, unreachable or redacted.
+    pub caveats: Vec<String>,
+}
+
+impl LeakVerdict {
+    /// It could not be judged: a sentence why.
+    pub fn not_judged(reason: impl Into<String>) -> LeakVerdict {
+        LeakVerdict { headline: reason.into(), ..LeakVerdict::default() }
+    }
+
+    /// The verdict over an input: that of the analysis `leak`, if it ran. Otherwise it follows from the trees, with the reason why owners
+    /// are unknown, if there is one.
+    pub fn of(findings: Option<&Findings>, lacking: Option<&str>, timeline: &Timeline, metric: Metric) -> LeakVerdict {
+        if let Some(verdict) = findings.and_then(|findings| findings.verdict.clone()) {
+            return verdict;
+        }
+        let trend = super::verdict(timeline, metric);
+        let bytes = |t: usize| if t < timeline.times() { timeline.amount(t, NodeId::ROOT).bytes } else { 0 };
+        let kind = match (trend.grows, timeline.times() < 2) {
+            (true, _) => VerdictKind::Grows,
+            (false, true) => VerdictKind::Fills,
+            // That nothing grows by type is no proof where the owners are not known.
+            (false, false) if lacking.is_some() => VerdictKind::Unknown,
+            (false, false) => VerdictKind::Ok,
+        };
+        LeakVerdict {
+            kind,
+            headline: brief(&trend.text),
+            heap: (bytes(0), bytes(timeline.times().saturating_sub(1))),
+            explained: 0,
+            caveats: lacking.map(|why| format!("{why}.")).into_iter().collect(),
+        }
+    }
+
+    /// The first line: the tag and the headline, at most 160 letters.
+    pub fn line(&self) -> String {
+        format!("{}  {}", self.kind.tag(), shortened(&line_text(&self.headline), HEADLINE))
+    }
+
+    /// Whether a check may pass.
+    pub fn is_well(&self) -> bool {
+        self.kind == VerdictKind::Ok
+    }
+
+    /// Whether something grows that should not, as far as that is known.
+    pub fn grows(&self) -> bool {
+        matches!(self.kind, VerdictKind::Leak | VerdictKind::Grows)
+    }
+}
+
+/// Least factor of growth that is reported.
+const GROWN: f64 = 1.1;
+
+/// How the bytes that roots reach went, in words: `from 18.7 MB to 40.5 MB (+117 %)`.
+pub(super) fn heap_text((first, last): (u64, u64)) -> String {
+    format!("from {} to {} ({})", bytes_text(first), bytes_text(last), percent_text((first, last)))
+}
+
+/// The change in percent, with a sign.
+pub(super) fn percent_text((first, last): (u64, u64)) -> String {
+    let percent = 100.0 * (last as f64 - first as f64) / first.max(1) as f64;
+    format!("{}{:.0} %", if percent < 0.0 { "−" } else { "+" }, percent.abs())
+}
+
+/// True if the bytes that roots reach still rise, by a tenth of the heap at least: as a whole, or in the later half alone, as after a start
+/// of the program that took most of them. The places that were filled once do not count.
+pub(super) fn still_rises(history: &OwnerHistory, filled_once: &[u32]) -> bool {
+    let Some(heap) = history.places().first() else { return false };
+    let heap: Vec<u64> = heap.held.iter().map(|held| held.total.bytes).collect();
+    let bytes = history.bytes_without(filled_once);
+    let is_more = |from: usize| match (bytes.get(from), bytes.last()) {
+        (Some(&first), Some(&last)) => last.saturating_sub(first) as f64 >= (GROWN - 1.0) * heap[from] as f64,
+        _ => false,
+    };
+    let half = bytes.len() / 2;
+    let course = history.course_of(&bytes, AccumulationRules::default().later);
+    is_more(0) && course.may_leak()
+        || bytes.len() - half >= 3 && course != Course::Filled && is_more(half) && course_of(&bytes[half..]).may_leak()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever names of the program stand in it.
+    #[test]
+    fn every_first_line_fits() {
+        use VerdictKind::{Fills, Grows, Leak, Ok, Unknown};
+        for kind in [Leak, Grows, Ok, Fills, Unknown] {
+            for name in ["a.b.Name", "\u{1b}[2J", "ä"] {
+                let verdict = LeakVerdict { kind, headline: name.repeat(300), ..LeakVerdict::default() };
+                let line = verdict.line();
+                assert!(line.starts_with(kind.tag()) && line.chars().count() <= LINE, "{line}");
+            }
+        }
+        let short = LeakVerdict::not_judged("x".repeat(HEADLINE));
+        assert_eq!(short.line(), format!("UNKNOWN  {}", "x".repeat(HEADLINE)));
+    }
+}

@@ -1,0 +1,134 @@
+//! By which name a table holds an object: the key beside a value, of a map of global variables, modules, beans or regions.
+
+use memory_city_formats::values::{
+    DetailLimits, FieldValue, HeapValues, NamedValue, ObjectContents, ObjectDetails, TextLimits,
+};
+use memory_city_heap::ObjectId;
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
+use rustc_hash::FxHashMap;
+
+/// A key that is longer is data.
+const LONGEST: usize = 60;
+
+const LIMITS: TextLimits = TextLimits { characters: LONGEST + 1, elements: 0 };
+
+/// Reads keys, a few objects at a time.
+struct KeyReader<'v> {
+    values: &'v HeapValues,
+    progress: &'v Progress,
+}
+
+/// The key by which the first object of each pair holds the second, as the program's author writes it; `None` where the first is no entry of
+/// a table, or its key has no text. Costs a few scans of the parts of the input in which these objects lie.
+///
+/// # Errors
+/// When the work was cancelled.
+pub(super) fn keys(
+    values: &HeapValues,
+    pairs: &[(ObjectId, ObjectId)],
+    progress: &Progress,
+) -> Result<FxHashMap<(ObjectId, ObjectId), String>> {
+    let reader = KeyReader { values, progress };
+    let known = &values.heap().profile().entries;
+    let entries: Vec<ObjectId> = pairs.iter().map(|pair| pair.0).collect();
+    let details: FxHashMap<ObjectId, ObjectDetails> = reader.details(&entries)?;
+    let mut found = FxHashMap::default();
+    for &(entry, value) in pairs {
+        let Some(fields) = details.get(&entry).and_then(fields) else { continue };
+        let holds = |f: &&NamedValue| known.values.contains(&&*f.name) && f.value == FieldValue::Object(value);
+        if !fields.iter().any(|f| holds(&f)) {
+            continue;
+        }
+        let Some(key) = object_in(fields, known.keys).filter(|&key| key != value) else { continue };
+        let Some(mut text) = reader.name(key)? else { continue };
+        if let Some(namespace) = object_in(fields, known.namespaces)
+            && let Some(namespace) = reader.name(namespace)?
+        {
+            text = format!("{}{namespace}/{text}", known.qualifier);
+        }
+        found.insert((entry, value), text);
+    }
+    Ok(found)
+}
+
+/// What the class of an object is called in the dynamic language that it is of; `None` where it has none there. Costs a few scans.
+///
+/// # Errors
+/// When the work was cancelled.
+pub(crate) fn language_class(values: &HeapValues, object: ObjectId, progress: &Progress) -> Result<Option<String>> {
+    let reader = KeyReader { values, progress };
+    let known = &values.heap().profile().entries;
+    let details = reader.details(&[object])?;
+    let class = details.get(&object).and_then(fields).and_then(|fields| object_in(fields, known.metaclasses));
+    let Some(class) = class else { return Ok(None) };
+    let details = reader.details(&[class])?;
+    let name = details.get(&class).and_then(fields).and_then(|fields| object_in(fields, known.class_names));
+    name.map_or(Ok(None), |name| reader.name(name))
+}
+
+fn fields(details: &ObjectDetails) -> Option<&[NamedValue]> {
+    match &details.contents {
+        ObjectContents::Instance(fields) => Some(fields),
+        _ => None,
+    }
+}
+
+/// The object that the first of these fields holds.
+fn object_in(fields: &[NamedValue], names: &[&str]) -> Option<ObjectId> {
+    names.iter().find_map(|&name| {
+        fields.iter().find_map(|f| match f.value {
+            FieldValue::Object(o) if &*f.name == name => Some(o),
+            _ => None,
+        })
+    })
+}
+
+/// Names are letters that can be read; redacted ones are all alike.
+fn is_name(text: &str) -> bool {
+    let is_readable = text.chars().all(|c| !c.is_control() && c != '\u{fffd}');
+    let is_redacted = text.chars().all(|c| c == '*' || c == '0');
+    !text.is_empty() && text.chars().count() <= LONGEST && is_readable && !is_redacted && !text.contains("\\u")
+}
+
+impl KeyReader<'_> {
+    fn details(&self, objects: &[ObjectId]) -> Result<FxHashMap<ObjectId, ObjectDetails>> {
+        let found = self.values.details(objects, DetailLimits::default(), self.progress)?;
+        Ok(found.into_iter().map(|details| (details.object, details)).collect())
+    }
+
+    /// The text of a key: of a string, or of the name that a symbol has.
+    fn name(&self, key: ObjectId) -> Result<Option<String>> {
+        let (mut at, heap) = (key, self.values.heap());
+        let known = heap.profile();
+        for _ in 0..3 {
+            if known.types.is_text(&heap.types()[heap.type_of(at).0 as usize].name) {
+                let text = self.values.texts(&[at], LIMITS, self.progress)?.pop().flatten();
+                let text = text.map(|text| text.trim_matches('"').to_owned());
+                return Ok(text.filter(|text| is_name(text)));
+            }
+            let details = self.details(&[at])?;
+            let names = known.entries.names;
+            let Some(next) = details.get(&at).and_then(fields).and_then(|fields| object_in(fields, names)) else {
+                return Ok(None);
+            };
+            at = next;
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_name;
+
+    #[test]
+    fn what_can_be_read_is_a_name() {
+        for name in ["$open_sessions", "finished", "audit-trail", "eu west", "Größe"] {
+            assert!(is_name(name), "{name}");
+        }
+        for none in ["", "******", "0000", "a\u{0}b", &"x".repeat(61), "\\u0000\\u0000"] {
+            assert!(!is_name(none), "{none}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Analyses and groupings, end to end. One program, so that it is linked once.
+
+mod analyses;
+mod anttracks_series;
+mod classifiers;
+mod closures;
+mod counted;
+mod difference;
+mod following;
+mod graph;
+mod grouping;
+mod groupings_doc;
+mod growing_structures;
+mod inspection;
+mod json_schema;
+mod judged;
+mod lives;
+mod ownership;
+mod pages;
+mod profile;
+mod readable;
+mod real_application;
+mod recorded_windows;
+mod sample_city;
+mod samples;
+mod scripts;
+mod strengths;
+mod structures;
+mod subsets;
+mod values;

@@ -79,7 +79,7 @@ pub struct LookArgs {
     /// No names in the city
     #[arg(long)]
     no_labels: bool,
-    /// Most names [default: 40, more in a large picture]
+    /// Most names [default: 25, more in a large picture]
     #[arg(long, value_name = "N", value_parser = name_count)]
     names: Option<usize>,
     /// Size of the names in percent [default: 100]

@@ -93,6 +93,11 @@ impl GroupSearch {
         if self.found.is_some() { self.version } else { 0 }
     }
 
+    /// Whether the search for a text has ended, or there is none to be made.
+    pub fn has_answered(&self, text: &str) -> bool {
+        text.trim().is_empty() || self.done.as_ref().is_some_and(|(_, searched)| searched == text)
+    }
+
     /// Whether it is still being looked for.
     pub fn busy(&self) -> bool {
         self.job.is_some()

@@ -14,11 +14,11 @@ use std::sync::Arc;
 /// No city shows more names at once.
 pub const MOST_NAMES: usize = 300;
 /// Most names by default in a picture with little room.
-const USUAL_NAMES: usize = 40;
+const USUAL_NAMES: usize = 25;
 /// In a larger picture: its area for each name, square points.
-const ROOM_FOR_A_NAME: f32 = 15_500.0;
+const ROOM_FOR_A_NAME: f32 = 25_000.0;
 /// Most names by default in any picture.
-const MOST_USUAL_NAMES: usize = 120;
+const MOST_USUAL_NAMES: usize = 80;
 /// How large names can be, 1 for the usual size.
 pub const NAME_SIZES: std::ops::RangeInclusive<f32> = 0.7..=2.5;
 
@@ -374,7 +374,7 @@ mod tests {
         let of = |width: f32, height: f32| settings.names_in(width * height);
         assert_eq!([of(640.0, 400.0), of(660.0, 600.0), of(0.0, 0.0)], [USUAL_NAMES; 3]);
         let large = of(1250.0, 940.0);
-        assert!((70..MOST_USUAL_NAMES).contains(&large), "the city in a window that fills a screen: {large}");
+        assert!((40..MOST_USUAL_NAMES).contains(&large), "the city in a window that fills a screen: {large}");
         assert_eq!((of(4000.0, 3000.0), of(f32::INFINITY, 1.0)), (MOST_USUAL_NAMES, MOST_USUAL_NAMES));
         let larger = Settings { name_size: 2.0, ..Settings::default() };
         assert_eq!(larger.names_in(1250.0 * 940.0), USUAL_NAMES, "larger names need more room");

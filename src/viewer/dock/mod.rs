@@ -5,11 +5,13 @@
 
 mod saved_layout;
 
+use super::frame::Stage;
 use super::panels::theme;
+use super::selection::Selection;
 use super::view::{Place, View, Views};
 use bevy::prelude::*;
 use bevy_egui::egui;
-use egui_tiles::{Container, Linear, LinearDir, SimplificationOptions, Tile, TileId, Tiles, Tree};
+use egui_tiles::{Container, EditAction, Linear, LinearDir, SimplificationOptions, Tile, TileId, Tiles, Tree};
 
 /// A pane: the id of the view in it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -21,8 +23,26 @@ pub struct Dock {
     tree: Tree<Pane>,
     /// The size it was laid out in last.
     size: egui::Vec2,
+    /// The first layout that it still is; `None` once a person has arranged it.
+    first: Option<Columns>,
     /// Whether a person changed it since it was kept.
     edited: bool,
+}
+
+/// Columns of a first layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Columns {
+    /// Views at both sides of the middle.
+    Three,
+    /// All side views at the left: the middle has two thirds of a small window.
+    Two,
+}
+
+impl Columns {
+    /// Columns for a window of this width, points.
+    fn of(width: f32) -> Columns {
+        if width < NARROW { Columns::Two } else { Columns::Three }
+    }
 }
 
 /// The view that has the keyboard: the one clicked into last, for as long as it is in sight.
@@ -74,12 +94,22 @@ const LEFT: f32 = 292.0;
 const RIGHT: f32 = 322.0;
 /// Height of the lower left view, points: enough for the legend of two times.
 const BELOW: f32 = 206.0;
+/// Width of the left column where it is the only one, points: its four tabs have room.
+const ONLY: f32 = 338.0;
+/// Windows below this width begin with one side column, points.
+const NARROW: f32 = 1200.0;
 /// Size in which shares are first written; side columns keep their points in any window.
 const NOMINAL: egui::Vec2 = egui::vec2(1280.0, 600.0);
 
 impl Dock {
     fn new(views: &Views) -> Dock {
-        Dock { tree: first_layout(views), size: NOMINAL, edited: false }
+        let columns = Columns::Three;
+        Dock { tree: first_layout(views, columns), size: NOMINAL, first: Some(columns), edited: false }
+    }
+
+    /// A person changed it.
+    fn arrange(&mut self) {
+        (self.edited, self.first) = (true, None);
     }
 
     fn tile(&self, id: &str) -> Option<TileId> {
@@ -98,7 +128,7 @@ impl Dock {
 
     /// Opens a view, in front, beside the views of its first place.
     pub fn open(&mut self, view: &dyn View, views: &Views) {
-        self.edited = true;
+        self.arrange();
         let tile = match self.tile(view.id()) {
             Some(tile) => tile,
             None => self.add(view, views),
@@ -145,7 +175,7 @@ impl Dock {
 
     /// Closes a view.
     pub fn close(&mut self, id: &str) {
-        self.edited = true;
+        self.arrange();
         if let Some(tile) = self.tile(id) {
             self.tree.remove_recursively(tile);
         }
@@ -157,11 +187,20 @@ impl Dock {
     }
 
     /// When the window changes its size, the side columns keep theirs and the middle takes the rest. A window that has no
-    /// room for that, with two thirds of the columns' width for the middle, shrinks everything alike, in width or in height.
+    /// room for that, with two thirds of the columns' width for the middle, shrinks everything alike, in width or in height. The first
+    /// layout has as many columns as there is room for.
     fn fit(&mut self, size: egui::Vec2, views: &Views) {
+        let columns = Columns::of(size.x);
+        if self.first.is_some_and(|first| first != columns) {
+            *self = Dock { tree: first_layout(views, columns), size: NOMINAL, first: Some(columns), ..*self };
+        }
         let before = self.size;
         // The least that is fitted to: what is smaller has that in small.
-        self.size = size.max(egui::vec2(1.65 * (LEFT + RIGHT), 2.0 * BELOW));
+        let least = match self.first {
+            Some(Columns::Two) => 2.0 * ONLY,
+            _ => 1.65 * (LEFT + RIGHT),
+        };
+        self.size = size.max(egui::vec2(least, 2.0 * BELOW));
         if (self.size - before).abs().max_elem() <= 0.5 {
             self.size = before;
         } else if let Some(root) = self.tree.root {
@@ -212,14 +251,18 @@ fn shares(sizes: &[f32]) -> Vec<f32> {
 }
 
 /// Each view in its first place.
-fn first_layout(views: &Views) -> Tree<Pane> {
+fn first_layout(views: &Views, columns: Columns) -> Tree<Pane> {
     let mut tiles = Tiles::default();
-    let mut tabs = |place: Place| {
-        let panes = views.iter().filter(|view| view.about().place == place);
+    let mut tabs = |places: &[Place]| {
+        let panes = places.iter().flat_map(|place| views.iter().filter(|view| view.about().place == *place));
         let panes: Vec<TileId> = panes.map(|view| tiles.insert_pane(Pane(view.id().to_owned()))).collect();
         (!panes.is_empty()).then(|| tiles.insert_tab_tile(panes))
     };
-    let [left, below, middle, right] = [Place::Left, Place::LeftBelow, Place::Middle, Place::Right].map(&mut tabs);
+    let (at_left, at_right, left_width): (&[Place], &[Place], f32) = match columns {
+        Columns::Three => (&[Place::Left], &[Place::Right], LEFT),
+        Columns::Two => (&[Place::Left, Place::Right], &[], ONLY),
+    };
+    let [left, below, middle, right] = [at_left, &[Place::LeftBelow], &[Place::Middle], at_right].map(&mut tabs);
     let mut line = |dir, parts: &[(Option<TileId>, f32)]| {
         let parts: Vec<(TileId, f32)> = parts.iter().filter_map(|(id, size)| id.map(|id| (id, *size))).collect();
         let mut linear = Linear::new(dir, parts.iter().map(|(id, _)| *id).collect());
@@ -229,8 +272,9 @@ fn first_layout(views: &Views) -> Tree<Pane> {
         (!parts.is_empty()).then(|| tiles.insert_container(Container::Linear(linear)))
     };
     let left = line(LinearDir::Vertical, &[(left, NOMINAL.y - BELOW), (below, BELOW)]);
-    let middle_width = NOMINAL.x - LEFT - RIGHT;
-    let root = line(LinearDir::Horizontal, &[(left, LEFT), (middle, middle_width), (right, RIGHT)]);
+    let right_width = if right.is_some() { RIGHT } else { 0.0 };
+    let middle_width = NOMINAL.x - left_width - right_width;
+    let root = line(LinearDir::Horizontal, &[(left, left_width), (middle, middle_width), (right, right_width)]);
     match root {
         Some(root) => Tree::new("dock", root, tiles),
         None => Tree::empty("dock"),
@@ -246,7 +290,9 @@ pub fn show(world: &mut World, ui: &mut egui::Ui) {
         let mut panes = Panes { world, views: &views, edited: false, clicked: None, drawn: Vec::new() };
         dock.tree.ui(&mut panes, ui);
         let Panes { edited, clicked, drawn, .. } = panes;
-        dock.edited |= edited;
+        if edited {
+            dock.arrange();
+        }
         let had = world.resource::<Focus>().view.clone();
         // What is not in sight has no keys.
         let has = clicked.or(had).filter(|id| drawn.contains(id));
@@ -291,8 +337,9 @@ impl egui_tiles::Behavior<Pane> for Panes<'_> {
         true
     }
 
-    fn on_edit(&mut self, _: egui_tiles::EditAction) {
-        self.edited = true;
+    /// A tab in front is no arrangement of its own.
+    fn on_edit(&mut self, action: egui_tiles::EditAction) {
+        self.edited |= matches!(action, EditAction::TileResized | EditAction::TileDropped);
     }
 
     fn simplification_options(&self) -> SimplificationOptions {
@@ -346,8 +393,7 @@ impl egui_tiles::Behavior<Pane> for Panes<'_> {
 pub fn restore_layout(mut dock: ResMut<Dock>, views: Res<Views>) {
     if let Some(tree) = saved_layout::load(&views) {
         tracing::debug!("layout restored");
-        dock.tree = tree.0;
-        dock.size = tree.1;
+        (dock.tree, dock.size, dock.first) = (tree.0, tree.1, None);
         // Whatever was in front: what is opened begins with what is found, which stands over the city.
         if let Some(first) = views.first().filter(|first| dock.shows(first.id())) {
             dock.bring_to_front(first, &views);
@@ -355,11 +401,27 @@ pub fn restore_layout(mut dock: ResMut<Dock>, views: Res<Views>) {
     }
 }
 
-/// Keeps the layout when a person has changed it and let go of the mouse.
+/// Keeps the layout when a person has changed it and let go of the mouse. The first layout needs no file.
 pub fn keep_layout(mut dock: ResMut<Dock>, buttons: Res<ButtonInput<MouseButton>>) {
     if dock.edited && buttons.get_pressed().len() == 0 {
         dock.edited = false;
-        saved_layout::save(&dock.tree, dock.size);
+        match dock.first {
+            None => saved_layout::save(&dock.tree, dock.size),
+            Some(_) => saved_layout::remove(),
+        }
+    }
+}
+
+/// Brings a new selection into sight, where other views of its column stand before it: its first view comes to the front, if it is open.
+fn show_selection(selection: Res<Selection>, views: Res<Views>, mut dock: ResMut<Dock>, mut seen: Local<u64>) {
+    if std::mem::replace(&mut *seen, selection.revision()) == selection.revision() || selection.node().is_none() {
+        return;
+    }
+    let at_right = || views.iter().filter(|view| view.about().place == Place::Right);
+    if let Some(first) = at_right().next().filter(|first| dock.shows(first.id()))
+        && !at_right().any(|view| dock.in_front(view.id()))
+    {
+        dock.bypass_change_detection().bring_to_front(first, &views);
     }
 }
 
@@ -368,7 +430,7 @@ pub struct DockPlugin;
 
 impl Plugin for DockPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Focus>();
+        app.init_resource::<Focus>().add_systems(Update, show_selection.in_set(Stage::Derive));
     }
 
     fn finish(&self, app: &mut App) {

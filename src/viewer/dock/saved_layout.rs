@@ -112,6 +112,17 @@ pub(super) fn save(tree: &Tree<Pane>, size: egui::Vec2) {
     }
 }
 
+/// Removes the kept layout, if there is one.
+pub(super) fn remove() {
+    let Some(path) = file() else { return };
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!("{}: the layout is not removed: {error}", path.display());
+        }
+        _ => tracing::debug!("layout removed: {}", path.display()),
+    }
+}
+
 pub(super) fn write(path: &Path, tree: &Tree<Pane>, size: egui::Vec2) -> Result<(), Error> {
     let io = |error| Error::io(path, error);
     let kept = Kept { version: VERSION, size: [size.x, size.y], tree };

@@ -44,7 +44,7 @@ fn layouts_come_back_from_a_file() {
     saved_layout::write(&path, &dock.tree, egui::vec2(900.0, 500.0)).expect("written");
     let (tree, size) = saved_layout::read(&path, &views).expect("readable").expect("there");
     assert_eq!(size, egui::vec2(900.0, 500.0));
-    assert_eq!(shape(&Dock { tree, size, edited: false }), shape(&dock));
+    assert_eq!(shape(&Dock { tree, size, first: None, edited: false }), shape(&dock));
     dock.reset(&views);
     assert_eq!(shape(&dock), first);
     // Nothing else lies in the folder: it was put in place at once.
@@ -75,7 +75,7 @@ fn damaged_and_old_files_are_ignored_and_strangers_left_out() {
     }
     std::fs::write(&path, good.replace("\"table\"", "\"of tomorrow\"")).expect("written");
     let (tree, size) = saved_layout::read(&path, &views).expect("readable").expect("there");
-    let dock = Dock { tree, size, edited: false };
+    let dock = Dock { tree, size, first: None, edited: false };
     assert!(!shape(&dock).contains("of tomorrow") && dock.shows("city"));
 }
 
@@ -83,6 +83,7 @@ fn damaged_and_old_files_are_ignored_and_strangers_left_out() {
 fn side_columns_keep_their_size_when_the_window_grows() {
     let views = views();
     let mut dock = Dock::new(&views);
+    dock.arrange();
     for size in [egui::vec2(1920.0, 900.0), egui::vec2(1200.0, 500.0), NOMINAL] {
         dock.fit(size, &views);
         let root = dock.tree.root.expect("a root");
@@ -99,4 +100,25 @@ fn side_columns_keep_their_size_when_the_window_grows() {
     let widths = row.shares.split(&row.children, small.x);
     let share = small.x / (1.65 * (LEFT + RIGHT));
     assert!((widths[0] - LEFT * share).abs() < 2.0 && (widths[2] - RIGHT * share).abs() < 2.0, "{widths:?}");
+}
+
+#[test]
+fn a_small_window_begins_with_one_side_column() {
+    let views = views();
+    let mut dock = Dock::new(&views);
+    let three = shape(&dock);
+    dock.fit(egui::vec2(1024.0, 560.0), &views);
+    let two = shape(&dock);
+    assert!(two.contains("Tabs(growth details"), "{two}");
+    let root = dock.tree.root.expect("a root");
+    let Some(Tile::Container(Container::Linear(row))) = dock.tree.tiles.get(root) else { panic!("a row") };
+    let widths = row.shares.split(&row.children, 1024.0);
+    assert!(widths.len() == 2 && widths[1] >= 2.0 / 3.0 * 1024.0, "{widths:?}");
+    dock.fit(egui::vec2(1440.0, 800.0), &views);
+    assert_eq!(shape(&dock), three, "a larger window has room for both");
+    // An arrangement of one's own stays.
+    dock.close("table");
+    let own = shape(&dock);
+    dock.fit(egui::vec2(1024.0, 560.0), &views);
+    assert_eq!(shape(&dock), own);
 }

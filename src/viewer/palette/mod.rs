@@ -43,12 +43,21 @@ pub struct CommandPalette {
     text: String,
     /// The row that Enter takes.
     at: usize,
+    /// A key that takes rows was pressed. It waits until the list shows what the whole text finds: fast typists are ahead of it.
+    takes: Option<Takes>,
     told: Option<(String, usize, u64, usize)>,
+}
+
+/// What a key takes of the list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Takes {
+    Row,
+    AllGroups,
 }
 
 impl CommandPalette {
     fn close(&mut self, search: &mut GroupSearch) {
-        self.open = false;
+        (self.open, self.takes) = (false, None);
         search.typed = None;
         tracing::debug!("palette: closed");
     }
@@ -151,7 +160,7 @@ pub(super) fn show(
     document: Res<Document>,
     (mut settings, mut selection, mut filter): (ResMut<Settings>, ResMut<Selection>, ResMut<SharedFilter>),
     (views, mut dock, mut bookmarks): (Res<Views>, ResMut<Dock>, ResMut<Bookmarks>),
-    (mut clock, mut notices): (ResMut<Clock>, ResMut<Notices>),
+    (mut clock, mut notices, mut awake): (ResMut<Clock>, ResMut<Notices>, ResMut<Awake>),
     mut actions: MessageWriter<Action>,
 ) {
     let Some(open) = document.get().filter(|_| palette.open) else { return };
@@ -163,17 +172,19 @@ pub(super) fn show(
     palette.at = palette.at.min(choices.len().saturating_sub(1));
     let before = palette.text.clone();
     let mut done = keys(&ctx, palette, choices.len());
-    if matches!(done, Done::Entry(_)) {
-        // Enter: whatever the row is.
-        done = choices.get(palette.at).map_or(Done::Nothing, |&row| choose(&rows[row]));
-    }
     let drawn = window(&ctx, palette, &search, (&rows, &choices), open, (found.as_deref(), clock.time, &settings));
     if matches!(done, Done::Nothing) {
         done = drawn;
     }
     if palette.text != before {
         palette.at = 0;
+    } else if let Some(takes) = palette.takes.take_if(|_| search.has_answered(&before)) {
+        done = match takes {
+            Takes::Row => choices.get(palette.at).map_or(Done::Nothing, |&row| choose(&rows[row])),
+            Takes::AllGroups => Done::SelectAll,
+        };
     }
+    awake.wait_if(palette.takes.is_some());
     if search.typed.as_ref() != Some(&palette.text) {
         search.typed = Some(palette.text.clone());
     }
@@ -263,15 +274,15 @@ fn keys(ctx: &egui::Context, palette: &mut CommandPalette, rows: usize) -> Done 
             return Done::Close;
         }
         if input.consume_key(Modifiers::COMMAND, Key::Enter) {
-            return Done::SelectAll;
+            palette.takes = Some(Takes::AllGroups);
         }
         if input.consume_key(Modifiers::SHIFT, Key::Enter) {
             return Done::Filter;
         }
-        match input.consume_key(Modifiers::NONE, Key::Enter) {
-            true => Done::Entry(Does::Act(Action::Palette)),
-            false => Done::Nothing,
+        if input.consume_key(Modifiers::NONE, Key::Enter) {
+            palette.takes = Some(Takes::Row);
         }
+        Done::Nothing
     })
 }
 

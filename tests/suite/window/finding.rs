@@ -6,7 +6,7 @@ use super::{Session, WIDTH, difference, places, skipped};
 pub(super) fn look_for(session: &mut Session, text: &str) {
     session.chord("ctrl", "k");
     assert!(session.trail.iter().rev().take(40).any(|line| line.contains("palette: opened")), "Ctrl+K opens it");
-    session.tool("xdotool", &["type", "--delay", "40", text]);
+    session.write(text);
     session.expect(&format!("search: {text}: "));
     session.rest();
 }
@@ -114,9 +114,8 @@ fn a_window_finds_lights_opens_and_names() {
 
     // An action by its name.
     session.chord("ctrl", "p");
-    session.tool("xdotool", &["type", "--delay", "40", "bird"]);
-    session.rest();
-    session.key("Return");
+    // Faster than the window draws, Enter included.
+    session.tool("xdotool", &["key", "--delay", "1", "b", "i", "r", "d", "Return"]);
     session.expect("palette: closed");
     let above = session.screenshot("34-above");
     assert!(difference(&above, &plain) > 0.1, "the palette does what keys do");
@@ -202,7 +201,7 @@ fn a_view_file_brings_a_window_back() {
     let path = file.to_string_lossy().into_owned();
     session.chord("ctrl", "F12");
     session.chord("ctrl", "a");
-    session.tool("xdotool", &["type", "--delay", "40", &path]);
+    session.write(&path);
     session.rest();
     session.key("Return");
     session.expect("saved: ");

@@ -24,10 +24,10 @@ use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcomm
 use memory_city::allocator;
 use memory_city::saved_view::ViewReach;
 use memory_city::terminal;
-use memory_city_analysis::group::GroupOptions;
+use memory_city_analysis::group::{AskedGrouping, GroupOptions, registry};
 use memory_city_analysis::lives::BY_AGE_TYPE_AND_SITE;
 use memory_city_analysis::table::parse_bytes;
-use memory_city_analysis::timeline::{AUTO, DIED, DIFFERENCE};
+use memory_city_analysis::timeline::{AUTO, AskedObjects, ComparedTimes, Question};
 use memory_city_formats::set_memory_limit;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::printable::{cell_text, line_text};
@@ -144,7 +144,7 @@ enum Command {
 struct GroupingArgs {
     /// How objects are grouped: a name (one that you saved, too), or a list of classifiers such as 'package>type'
     #[arg(long, visible_alias = "group-by", value_name = "NAME|LIST", default_value = AUTO, value_parser = grouping::grouping, long_help = grouping::help())]
-    grouping: String,
+    grouping: AskedGrouping,
     /// Dead objects instead of live ones, by age at death, type and site, or by --grouping
     ///
     /// Everything freed up to each point in time. Needs a trace, or a recording with samples.
@@ -152,7 +152,7 @@ struct GroupingArgs {
     churn: bool,
     /// Objects born, dead and surviving from the first point in time to the last, or from 3 to 8 (--difference=3-8)
     #[arg(long, value_name = "FROM-TO", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "churn")]
-    difference: Option<String>,
+    difference: Option<ComparedTimes>,
     /// A classifier or filter of your own: a script (docs/groupings.md), known by the name of its file; may be given several times
     #[arg(long, value_name = "FILE")]
     classifier: Vec<std::path::PathBuf>,
@@ -220,16 +220,14 @@ fn size_text(bytes: u64) -> String {
 }
 
 impl GroupingArgs {
-    /// The requested grouping: of live objects, or of dead ones.
-    fn named(&self) -> String {
-        if let Some(times) = &self.difference {
-            return format!("{DIFFERENCE}{times}:{}", self.grouping);
-        }
-        match (self.churn, &*self.grouping) {
-            (false, list) => list.to_owned(),
-            (true, AUTO) => format!("{DIED}{BY_AGE_TYPE_AND_SITE}"),
-            (true, list) => format!("{DIED}{list}"),
-        }
+    /// The question: live objects, dead ones or those of two times, in these groups.
+    fn asked(&self) -> Question {
+        let objects = AskedObjects { died: self.churn, difference: self.difference };
+        let grouping = match self.churn && self.grouping.is_auto() {
+            true => registry().asked(BY_AGE_TYPE_AND_SITE).unwrap_or_default(),
+            false => self.grouping.clone(),
+        };
+        Question { objects, grouping }
     }
 
     /// Options for grouping. The classifiers, descriptions and packages were taken before the command line was read; the budget is taken now.

@@ -5,7 +5,7 @@ use memory_city_analysis::analyses::compare::{AlignedRuns, ComparedRuns, GrowthO
 use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::tabular::ResultTable;
-use memory_city_analysis::timeline::{AUTO, Source, fates, title_of};
+use memory_city_analysis::timeline::{AUTO, Question, Source, fates, title_of};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,7 @@ impl MadeComparison {
         title_text(self.told.second.is_some())
     }
 
-    /// Compares a source, with its title and its grouping, as requested by the wish. `second` is the second run, if it was read before.
+    /// Compares a source, with its title and its question, as requested by the wish. `second` is the second run, if it was read before.
     ///
     /// # Errors
     /// When the second run cannot be read or aligned, the times are not there, or the work was cancelled.
@@ -98,7 +98,7 @@ impl MadeComparison {
         (title, first): (&str, &Source),
         wish: &CompareWish,
         second: Option<(String, Arc<Source>)>,
-        (grouping, options): (&str, GroupOptions),
+        (question, options): (&Question, GroupOptions),
         progress: &Progress,
     ) -> Result<MadeComparison> {
         match wish {
@@ -106,8 +106,8 @@ impl MadeComparison {
                 let second = match second {
                     Some(second) => second,
                     None => {
-                        let grouping = first.heaps().map_or(grouping, |heaps| heaps.grouping().id.as_str());
-                        (title_of(data), Arc::new(Source::open(data, grouping, options, progress)?))
+                        let question = question.as_answered(first)?;
+                        (title_of(data), Arc::new(Source::open(data, &question, options, progress)?))
                     }
                 };
                 let at = at.to_string();

@@ -5,7 +5,7 @@ use crate::compared::CompareWish;
 use memory_city_analysis::group;
 use memory_city_analysis::group::domain::DomainPackages;
 use memory_city_analysis::group::script::ClassifierScript;
-use memory_city_analysis::timeline::Timeline;
+use memory_city_analysis::timeline::{IntoQuestion, Timeline};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::regular;
 use memory_city_views::city::CityPart;
@@ -226,7 +226,9 @@ pub fn read<V: ViewHead>(path: &Path) -> Result<NamedView<V>> {
     if let Some(CompareWish::Run { data, .. }) = compare {
         named.extend(data.iter().cloned());
     }
-    named.extend(group::registry().files_of(grouping).into_iter().map(PathBuf::from));
+    // What is no question opens nothing.
+    let files = grouping.question().map(|asked| asked.grouping.files()).unwrap_or_default();
+    named.extend(files.into_iter().map(PathBuf::from));
     let outside = outside(path, &named);
     Ok(NamedView { view, path: path.to_path_buf(), named, outside })
 }

@@ -64,7 +64,7 @@ pub fn analyse(args: AnalyseArgs) -> Result<ExitCode> {
         refuse(ErrorKind::ValueValidation, error);
     }
     let mut report = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;
         let window = TimeWindow::of(source.timeline(), args.window.from, args.window.to)?;
         report::analyse(&analysis, &source, window, given.iter().copied(), progress)
     })?;

@@ -79,10 +79,10 @@ pub fn run(args: CheckArgs) -> Result<ExitCode> {
         allow_incomplete: args.allow_incomplete,
     };
     if let Some(path) = &args.junit {
-        refuse_inputs(&paths_read(&args.paths, None, &args.grouped.named()), path, "--junit", false)?;
+        refuse_inputs(&paths_read(&args.paths, None, &args.grouped.asked().grouping), path, "--junit", false)?;
     }
     let report = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;
         if source.timeline().times() == 0 {
             let what = "The input has no point in time".to_owned();
             return Err(Error::Unusable { what, remedy: "Give another".into() });

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::error::ErrorKind;
 use memory_city::readers::readers_of;
 use memory_city_analysis::analyses::{Arguments, compare};
-use memory_city_analysis::timeline::{Source, json};
+use memory_city_analysis::timeline::{Question, Source, json};
 use memory_city_heap::error::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -55,16 +55,15 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     }
     let both = [args.first.clone(), args.second.clone()];
     if let Some(path) = &args.output_trees {
-        refuse_inputs(&paths_read(&both, None, &args.grouped.named()), path, "--output-trees", false)?;
+        refuse_inputs(&paths_read(&both, None, &args.grouped.grouping), path, "--output-trees", false)?;
     }
     let mut compared = with_progress(|progress| {
-        let open = |path: &PathBuf, grouping: &str| {
-            Source::open(std::slice::from_ref(path), grouping, args.grouped.options(), progress)
+        let open = |path: &PathBuf, question: &Question| {
+            Source::open(std::slice::from_ref(path), question, args.grouped.options(), progress)
         };
-        let first = open(&args.first, &args.grouped.named())?;
-        // What suits the first run is what the second is grouped by too.
-        let grouping = first.heaps().map_or_else(|| args.grouped.named(), |heaps| heaps.grouping().id.clone());
-        let second = open(&args.second, &grouping)?;
+        let question = args.grouped.asked();
+        let first = open(&args.first, &question)?;
+        let second = open(&args.second, &question.as_answered(&first)?)?;
         let compared = compare::compare([&first, &second], given.iter().copied(), progress)?;
         if let Some(path) = &args.output_trees {
             json::save_for(compared.trees.timeline(), None, path, readers_of(&both)?, progress)?;

@@ -8,7 +8,7 @@ use memory_city::readers::readers_of;
 use memory_city::terminal;
 use memory_city_analysis::tabular::several;
 use memory_city_analysis::timeline::{
-    AUTO, ESTIMATED, Metric, NodeId, Source, TimePoint, Timeline, are_trees, json, title_of,
+    ESTIMATED, Metric, NodeId, Source, TimePoint, Timeline, are_trees, json, title_of,
 };
 use memory_city_formats::counts::CountBasis;
 use memory_city_formats::wire::{self, CountStream, StreamCount};
@@ -49,7 +49,7 @@ pub fn convert(args: ConvertArgs) -> Result<ExitCode> {
             remedy: "Write .json, .jsonl (both also with .gz or .zst behind it), or .mcity; heap dumps are read, not written".into(),
         });
     }
-    refuse_inputs(&paths_read(&args.paths, None, &args.grouped.named()), &args.output, "--output", true)?;
+    refuse_inputs(&paths_read(&args.paths, None, &args.grouped.asked().grouping), &args.output, "--output", true)?;
     let left_out = if name.ends_with(".mcity") { recording(&args)? } else { trees(&args)? };
     for what in left_out {
         terminal::note(format_args!("not in the file: {what}"));
@@ -65,7 +65,7 @@ fn warn<'a>(warnings: impl IntoIterator<Item = &'a memory_city_heap::error::Warn
 /// Writes memory trees in JSON. Returns the things that they leave out.
 fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
     let source = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;
         // The bar shows times, not what is done for one of them.
         let hidden = progress.hidden();
         let references = |time: usize| source.time_references(time, &hidden);
@@ -151,7 +151,7 @@ fn recording(args: &ConvertArgs) -> Result<Vec<String>> {
         saved.bytes
     ));
     let mut left_out = saved.left_out;
-    if grouped.grouping != AUTO {
+    if !grouped.grouping.is_auto() {
         left_out.push(format!("the grouping {}: it holds the objects, and can be opened with any", grouped.grouping));
     }
     Ok(left_out)
@@ -160,7 +160,7 @@ fn recording(args: &ConvertArgs) -> Result<Vec<String>> {
 /// Trees as class histograms: leaves are classes, by their names from the top, at the places that allocated where the tree tells them.
 fn counts(args: &ConvertArgs) -> Result<Vec<String>> {
     let (left_out, times) = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;
         let timeline = source.timeline();
         let points = timeline.points();
         // A histogram is behind a collection: what was counted when one began has none.

@@ -1,14 +1,16 @@
 //! The argument `--grouping`: a name, or a list of classifiers.
 
-use memory_city_analysis::group::{self, GroupingError};
+use memory_city_analysis::group::{self, AskedGrouping, ExpressionError};
 use memory_city_analysis::timeline::AUTO;
 
-/// Parses a name or list that [`group::grouping`] knows, or [`AUTO`].
-pub fn grouping(text: &str) -> Result<String, GroupingError> {
-    if text != AUTO {
-        group::grouping(text)?;
+/// Parses a name or list that can be made, or [`AUTO`].
+pub fn grouping(text: &str) -> Result<AskedGrouping, ExpressionError> {
+    let registry = group::registry();
+    let asked = registry.asked(text)?;
+    if !asked.is_auto() {
+        registry.make(&asked)?;
     }
-    Ok(text.to_owned())
+    Ok(asked)
 }
 
 /// Help text of the argument, with every name there is.
@@ -45,13 +47,13 @@ mod tests {
     #[derive(Args)]
     struct ListArguments {
         #[arg(long, default_value = AUTO, value_parser = super::grouping, long_help = help())]
-        grouping: String,
+        grouping: AskedGrouping,
     }
 
     fn parse(grouping: &str) -> Result<String, String> {
         let command = ListArguments::augment_args(Command::new("report"));
         let matches = command.try_get_matches_from(["report", "--grouping", grouping]).map_err(|e| e.to_string())?;
-        ListArguments::from_arg_matches(&matches).map(|a| a.grouping).map_err(|e| e.to_string())
+        ListArguments::from_arg_matches(&matches).map(|a| a.grouping.to_string()).map_err(|e| e.to_string())
     }
 
     #[test]

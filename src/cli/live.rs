@@ -152,7 +152,7 @@ pub fn push(args: PushArgs) -> Result<ExitCode> {
         ..memory_city_live::PushOptions::default()
     };
     let pushed = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;
         memory_city_live::push(&source, &options, progress)
     })?;
     pushed.warnings.iter().for_each(terminal::warning);

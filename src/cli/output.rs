@@ -7,7 +7,7 @@ use memory_city::compared::CompareWish;
 use memory_city::terminal::{self, print, unprintable};
 use memory_city_analysis::analyses::report::Report;
 use memory_city_analysis::analyses::{Description, all_rows};
-use memory_city_analysis::group;
+use memory_city_analysis::group::AskedGrouping;
 use memory_city_analysis::tabular::{CsvTexts, RowSource, TEXT_ROWS, write_csv};
 use memory_city_analysis::timeline::json::{POINTED_FROM_FOLDER, POINTS_TO_FOLDER};
 use memory_city_heap::error::{Error, Result};
@@ -18,12 +18,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// The paths that a command reads: its data, what that is compared with, and the files of its grouping.
-pub fn paths_read(data: &[PathBuf], compare: Option<&CompareWish>, grouping: &str) -> Vec<PathBuf> {
+pub fn paths_read(data: &[PathBuf], compare: Option<&CompareWish>, grouping: &AskedGrouping) -> Vec<PathBuf> {
     let compared = match compare {
         Some(CompareWish::Run { data, .. }) => &data[..],
         _ => &[],
     };
-    let files = group::registry().files_of(grouping).into_iter().map(PathBuf::from);
+    let files = grouping.files().into_iter().map(PathBuf::from);
     data.iter().chain(compared).cloned().chain(files).collect()
 }
 

@@ -13,7 +13,7 @@ use memory_city::saved_view::{self, PartKey, SavedView};
 use memory_city::terminal;
 use memory_city_analysis::group;
 use memory_city_analysis::group::domain::DomainPackages;
-use memory_city_analysis::timeline::{AUTO, ClosureMetric, Source, Timeline, title_of, worded};
+use memory_city_analysis::timeline::{ClosureMetric, IntoQuestion, Question, Source, Timeline, title_of, worded};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::printable::line_text;
@@ -64,8 +64,11 @@ impl PageArgs {
             group::set_packages(given);
         }
         self.paths.clone_from(&view.data);
-        if self.grouped.grouping == AUTO {
-            self.grouped.grouping.clone_from(&view.grouping);
+        if self.grouped.grouping.is_auto() {
+            let Question { objects, grouping } = view.grouping.question()?;
+            self.grouped.grouping = grouping;
+            self.grouped.churn |= objects.died;
+            self.grouped.difference = self.grouped.difference.or(objects.difference);
         }
         self.grouped.unreachable |= view.unreachable;
         self.grouped.gc_starts |= view.gc_starts;
@@ -83,20 +86,20 @@ pub fn page(mut args: PageArgs) -> Result<ExitCode> {
     refuse_inputs(&args.paths, &args.output, "--output", false)?;
     let view = args.take_view()?;
     let compare = view.as_ref().and_then(|view| view.compare.as_ref());
-    refuse_inputs(&paths_read(&args.paths, compare, &args.grouped.named()), &args.output, "--output", false)?;
+    refuse_inputs(&paths_read(&args.paths, compare, &args.grouped.grouping), &args.output, "--output", false)?;
     say(with_progress(|progress| write(&mut args, view.as_ref(), progress))?);
     terminal::result(args.output.display());
     Ok(ExitCode::SUCCESS)
 }
 
 fn write(args: &mut PageArgs, view: Option<&SavedView>, progress: &Progress) -> Result<Vec<String>> {
-    let (grouping, options) = (args.grouped.named(), args.grouped.options());
-    let opened = Source::open(&args.paths, &grouping, options, progress)?;
+    let (question, options) = (args.grouped.asked(), args.grouped.options());
+    let opened = Source::open(&args.paths, &question, options, progress)?;
     let title = title_of(&args.paths);
     let wish = view.and_then(|view| view.compare.as_ref());
     let (mut source, mut title, compared) = match wish {
         Some(wish) => {
-            let made = MadeComparison::of((&title, &opened), wish, None, (&grouping, options), progress)?;
+            let made = MadeComparison::of((&title, &opened), wish, None, (&question, options), progress)?;
             let told = message::what_differs(&made, wish, (&title, &opened));
             (made.trees, made.title, Some(told))
         }

@@ -9,7 +9,7 @@ use memory_city::viewer::comparison::CompareWish;
 use memory_city::viewer::live::ListenOptions;
 use memory_city::viewer::saved_settings;
 use memory_city::viewer::settings::{MOST_NAMES, NAME_SIZES, Settings};
-use memory_city_analysis::timeline::AUTO;
+use memory_city_analysis::timeline::{AUTO, Question};
 use memory_city_heap::error::{Error, Result};
 use memory_city_views::city::CityTheme;
 use memory_city_views::city::{MOST_CONES, ReferenceShape};
@@ -114,7 +114,7 @@ fn times(text: &str) -> std::result::Result<(usize, usize), String> {
 impl LookArgs {
     /// The settings `base` with the given arguments over them.
     pub fn settings(&self, base: Settings) -> Settings {
-        let grouped = self.grouped.options();
+        let (Question { objects, grouping }, grouped) = (self.grouped.asked(), self.grouped.options());
         let mut settings = Settings {
             solid_count: self.shape.solid.unwrap_or(base.solid_count),
             show_pointers: base.show_pointers && !self.no_pointers,
@@ -125,7 +125,8 @@ impl LookArgs {
             name_size: self.name_size.unwrap_or(base.name_size),
             fold_libraries: base.fold_libraries || self.fold_libraries,
             shadows: base.shadows && !self.no_shadows,
-            grouping: self.grouped.named(),
+            objects,
+            grouping: grouping.to_string(),
             include_unreachable: grouped.include_unreachable,
             gc_starts: grouped.gc_starts,
             ..base

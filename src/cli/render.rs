@@ -15,7 +15,7 @@ use memory_city::viewer::view_file::ViewFile;
 use memory_city::viewer::views;
 use memory_city_analysis::group;
 use memory_city_analysis::group::domain::DomainPackages;
-use memory_city_analysis::timeline::{AUTO, ClosureMetric};
+use memory_city_analysis::timeline::{AUTO, AskedObjects, ClosureMetric};
 use memory_city_heap::error::Result;
 use memory_city_views::city::camera::CameraPose;
 use std::path::{Path, PathBuf};
@@ -165,14 +165,14 @@ pub fn render(args: RenderArgs) -> Result<ExitCode> {
         args.look.settings(view.as_ref().map_or_else(Settings::default, |v| v.settings(Settings::default())));
     if let Some(view) = &view {
         let of_view = view.settings(Settings::default());
-        if settings.grouping == AUTO {
-            settings.grouping = of_view.grouping;
+        if settings.grouping == AUTO && settings.objects == AskedObjects::default() {
+            (settings.objects, settings.grouping) = (of_view.objects, of_view.grouping);
         }
         settings.include_unreachable |= of_view.include_unreachable;
         settings.gc_starts |= of_view.gc_starts;
     }
     let compare = args.beside.wish().or_else(|| view.as_ref().and_then(|view| view.compare.clone()));
-    let read = paths_read(&paths, compare.as_ref(), &settings.grouping);
+    let read = paths_read(&paths, compare.as_ref(), &settings.question()?.grouping);
     refuse_inputs(&read, &args.output, "--output", false)?;
     if compare.is_some() && settings.base.is_none() {
         settings.compare_with(Some(0));

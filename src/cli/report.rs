@@ -118,7 +118,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
     };
     let report = with_progress(|progress| {
         progress.lead_to(report::OPENED);
-        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;
         let source = args.closures.add_to(source, &options.metric, progress)?;
         report::report(&source, &options, progress)
     })?;
@@ -136,7 +136,7 @@ struct TreeOptions {
 
 impl TreeOptions {
     fn make(args: &ReportArgs, progress: &Progress) -> Result<TreeOptions> {
-        let source = Source::open(&args.paths, &args.grouped.named(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;
         let source = args.closures.add_to(source, &args.metric, progress)?;
         let timeline = source.timeline();
         if timeline.times() == 0 {

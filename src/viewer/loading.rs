@@ -242,7 +242,7 @@ pub fn open_document(
     preparations: &Preparations,
     progress: &Progress,
 ) -> Result<Draft> {
-    let mut source = Source::open(paths, &settings.grouping, settings.group_options(), progress)?;
+    let mut source = Source::open(paths, &settings.question()?, settings.group_options(), progress)?;
     let closures = settings.closures_to_find(source.timeline());
     if !closures.is_empty() {
         source = source.with_closures(&closures, KeepRules::default(), progress)?;
@@ -288,7 +288,8 @@ fn open_gradually(
 ) -> Result<Draft> {
     let draft = |source, arrival| Draft::new(title_of(paths), Arc::new(source), None, settings, preparations, arrival);
     let mut partial = |source| partial(draft(source, Arrival::Anew));
-    let source = Source::open_gradually(paths, &settings.grouping, settings.group_options(), progress, &mut partial)?;
+    let source =
+        Source::open_gradually(paths, &settings.question()?, settings.group_options(), progress, &mut partial)?;
     progress.begin("Preparing the views", 0);
     Ok(draft(source, Arrival::Anew))
 }

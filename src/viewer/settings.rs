@@ -5,7 +5,8 @@ use super::trend_settings::TrendSettings;
 pub use crate::saved_view::PartKey;
 use bevy::prelude::*;
 use memory_city_analysis::group::GroupOptions;
-use memory_city_analysis::timeline::{AUTO, ClosureMetric, Metric, Timeline};
+use memory_city_analysis::timeline::{AUTO, AskedObjects, ClosureMetric, Metric, Question, Timeline};
+use memory_city_heap::error::Result;
 use memory_city_views::city::camera::Navigation;
 use memory_city_views::city::height::{self, HeightCurve};
 use memory_city_views::city::{AreaMode, CityConfig, CityPart, CityTheme, Look, ReferenceShape, USUAL_CONES, colour};
@@ -88,6 +89,8 @@ pub struct Settings {
     pub animation: f32,
     /// Seconds each state is shown in automatic play.
     pub interval: f32,
+    /// The objects that trees are of.
+    pub objects: AskedObjects,
     /// Id of the grouping, or [`AUTO`].
     pub grouping: String,
     /// Counts how often something changed that the grouping is made of: a script, the program's own packages.
@@ -147,6 +150,7 @@ impl Default for Settings {
             shadows: true,
             animation: 0.35,
             interval: 0.5,
+            objects: AskedObjects::default(),
             grouping: AUTO.to_owned(),
             definitions: 0,
             include_unreachable: false,
@@ -168,8 +172,17 @@ impl Settings {
         GroupOptions { include_unreachable: self.include_unreachable, gc_starts: self.gc_starts }
     }
 
+    /// The question to an input.
+    ///
+    /// # Errors
+    /// When its grouping is none.
+    pub fn question(&self) -> Result<Question> {
+        self.objects.in_groups(&self.grouping)
+    }
+
     /// Takes over the settings that trees depend on.
     pub fn take_trees_of(&mut self, made_with: &Settings) {
+        self.objects = made_with.objects;
         self.grouping.clone_from(&made_with.grouping);
         self.definitions = made_with.definitions;
         (self.include_unreachable, self.gc_starts) = (made_with.include_unreachable, made_with.gc_starts);
@@ -177,8 +190,8 @@ impl Settings {
 
     /// Whether others make the same trees.
     pub fn has_trees_of(&self, other: &Settings) -> bool {
-        (&self.grouping, self.definitions, self.group_options())
-            == (&other.grouping, other.definitions, other.group_options())
+        (self.objects, &self.grouping, self.definitions, self.group_options())
+            == (other.objects, &other.grouping, other.definitions, other.group_options())
     }
 
     /// Chooses a metric of `timeline`, by name if its index may differ in others.

@@ -37,6 +37,7 @@
 //! ```
 
 pub mod analyses;
+mod grammar;
 pub mod group;
 pub mod inspection;
 pub mod lives;

@@ -31,15 +31,18 @@ pub(crate) const SUFFIXES: [(&str, f64, SuffixKind); 18] = [
     ("h", 3600e3, SuffixKind::Millis),
 ];
 
+/// The place of a suffix among [`SUFFIXES`], whatever its case: none differ by it alone.
+pub(crate) fn suffix_of(text: &str) -> Option<usize> {
+    SUFFIXES.iter().position(|(suffix, ..)| suffix.eq_ignore_ascii_case(text))
+}
+
 /// An amount in the notation of people: `100`, `1.5MB`, `2 KiB`, `2g`. `None` for other text.
 pub(crate) fn amount(text: &str) -> Option<f64> {
     let text = text.trim();
     let digits = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_')).unwrap_or(text.len());
     let number: f64 = text[..digits].replace('_', "").parse().ok()?;
-    let suffix = text[digits..].trim();
-    let of_bytes = |(_, _, kind): &&(&str, f64, SuffixKind)| matches!(kind, SuffixKind::Anything | SuffixKind::Bytes);
-    let (_, times, _) = SUFFIXES.iter().filter(of_bytes).find(|(s, ..)| s.eq_ignore_ascii_case(suffix))?;
-    Some(number * times)
+    let (_, times, kind) = SUFFIXES[suffix_of(text[digits..].trim())?];
+    matches!(kind, SuffixKind::Anything | SuffixKind::Bytes).then_some(number * times)
 }
 
 /// Whole bytes in that notation: `4GB`, `512 MiB`.

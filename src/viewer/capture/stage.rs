@@ -58,6 +58,7 @@ pub(super) fn stage(world: &mut World, open: &OpenDocument, shot: &Shot) -> Resu
     })?;
     let mut picture = shot.settings.clone();
     // What the trees were made with cannot change here.
+    picture.objects = open.made_with.objects;
     picture.grouping.clone_from(&open.made_with.grouping);
     world.insert_resource(picture);
     select(world, open, shot, time)

@@ -56,7 +56,7 @@ pub fn draft(
     progress: &Progress,
 ) -> Result<Draft> {
     let made_with = first.made_with.clone();
-    let grouped = (&*made_with.grouping, made_with.group_options());
+    let grouped = (&made_with.question()?, made_with.group_options());
     let made = MadeComparison::of((&first.title, &first.source), &wish, second, grouped, progress)?;
     let MadeComparison { trees, title, told } = made;
     let shown = ShownComparison { wish, first, told };
@@ -77,7 +77,7 @@ pub fn open(
     preparations: &Preparations,
     progress: &Progress,
 ) -> Result<Draft> {
-    let source = Source::open(paths, &settings.grouping, settings.group_options(), progress)?;
+    let source = Source::open(paths, &settings.question()?, settings.group_options(), progress)?;
     let first = FirstRun { title: title_of(paths), source: Arc::new(source), made_with: settings.clone() };
     draft(first, wish.clone(), None, preparations, Arrival::Anew, progress)
 }

@@ -18,6 +18,7 @@ use crate::readers::{FileReaders, readers_compared};
 use crate::saved_view::{self, FORMAT, NamedView, VERSION, ViewNames};
 use bevy::prelude::*;
 use memory_city_analysis::group::{self, Grouping};
+use memory_city_analysis::timeline::AskedObjects;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::unfinished::write_whole_for;
 use memory_city_views::city::camera::CameraPose;
@@ -135,7 +136,7 @@ impl ViewFile {
         let source = compared.map_or(&open.source, |compared| &compared.first.source);
         let (grouping, classifiers) = match source.heaps() {
             Some(heaps) => written(heaps.grouping()),
-            None => (settings.grouping.clone(), BTreeMap::new()),
+            None => (format!("{}{}", settings.objects, settings.grouping), BTreeMap::new()),
         };
         // What an input tells of itself it tells again.
         let packages = group::registry().domain().chosen_here().map_or_else(String::new, |packages| packages.join(","));
@@ -188,8 +189,11 @@ impl ViewFile {
 
     /// The settings it asks for, over `base`.
     pub fn settings(&self, base: Settings) -> Settings {
+        let asked = AskedObjects::before(&self.grouping);
+        let (objects, grouping) = asked.unwrap_or((AskedObjects::default(), &self.grouping));
         let mut settings = Settings {
-            grouping: self.grouping.clone(),
+            objects,
+            grouping: grouping.to_owned(),
             include_unreachable: self.unreachable,
             gc_starts: self.gc_starts,
             shadows: self.shadows,

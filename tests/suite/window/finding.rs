@@ -6,7 +6,7 @@ use super::{Session, WIDTH, difference, places, skipped};
 pub(super) fn look_for(session: &mut Session, text: &str) {
     session.chord("ctrl", "k");
     assert!(session.trail.iter().rev().take(40).any(|line| line.contains("palette: opened")), "Ctrl+K opens it");
-    session.write(text);
+    session.tool("xdotool", &["type", "--delay", "40", text]);
     session.expect(&format!("search: {text}: "));
     session.rest();
 }
@@ -201,7 +201,7 @@ fn a_view_file_brings_a_window_back() {
     let path = file.to_string_lossy().into_owned();
     session.chord("ctrl", "F12");
     session.chord("ctrl", "a");
-    session.write(&path);
+    session.tool("xdotool", &["type", "--delay", "40", &path]);
     session.rest();
     session.key("Return");
     session.expect("saved: ");

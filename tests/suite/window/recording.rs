@@ -62,7 +62,7 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
 
     // This process is none: the list stays, with the reason.
     let own = std::process::id().to_string();
-    session.write(&own);
+    session.tool("xdotool", &["type", "--delay", "40", &own]);
     session.expect(&format!("chosen: {own}"));
     session.key("Return");
     let line = session.expect("recording: ended: ");
@@ -72,7 +72,7 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
 
     // The program, which is in the list by its command line: no other one has this.
     session.chord("ctrl", "a");
-    session.write(&format!("leaks persons {}", 1000 * SECONDS));
+    session.tool("xdotool", &["type", "--delay", "40", &format!("leaks persons {}", 1000 * SECONDS)]);
     session.expect(&format!("1 listed, chosen: {pid}"));
     // Where the trace goes is shown, and may be chosen: with Tab one gets there.
     session.rest();
@@ -80,7 +80,7 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
     session.rest();
     let folder = classes.path().join("trace");
     session.chord("ctrl", "a");
-    session.write(&folder.to_string_lossy());
+    session.tool("xdotool", &["type", "--delay", "20", &folder.to_string_lossy()]);
     session.rest();
     session.screenshot("recording-3-chosen");
     session.key("Return");
@@ -105,7 +105,7 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
     let again = classes.path().join("again");
     session.chord("ctrl", "r");
     let digits = pid.to_string();
-    session.write(&digits);
+    session.tool("xdotool", &["type", "--delay", "40", &digits]);
     for digit in digits.chars() {
         session.expect(&format!("key: Digit{digit}"));
     }
@@ -118,7 +118,7 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
     session.key("Tab");
     session.rest();
     session.chord("ctrl", "a");
-    session.write(&again.to_string_lossy());
+    session.tool("xdotool", &["type", "--delay", "20", &again.to_string_lossy()]);
     session.rest();
     session.key("Return");
     wait_for("the second recording", || again.join(STATUS).exists());
@@ -204,7 +204,7 @@ fn a_live_window_may_be_closed_and_another_gets_all_walks() {
 /// Takes the first row that the palette finds for a text.
 fn take_from_palette(session: &mut Session, text: &str) {
     session.chord("ctrl", "k");
-    session.write(text);
+    session.tool("xdotool", &["type", "--delay", "40", text]);
     session.rest();
     session.key("Return");
 }

@@ -398,14 +398,26 @@ fn headline(history: &OwnerHistory, point: &Accumulation, example: &Example, mor
     let to_own = path.as_ref().filter(|_| is_few).and_then(cut);
     let are_own = to_own.is_some();
     let path = to_own.or(path).map(|path| match &point.elements {
-        Elements::Below(below) if !at.is_shared() => {
-            let element = below.first().map(|&p| &*history.places()[p as usize].name);
+        Elements::Below(below) => {
+            let first = below.first().map(|&p| &history.places()[p as usize]);
+            // What hangs on each of the elements that a collection has more of, has more in the collection.
+            let heads = first.map_or((0, 0), |first| ends(&first.held, |h| h.heads));
+            let path = match grown(example) {
+                Some(grown) if grown > 0 && grown * 2 >= heads.1.saturating_sub(heads.0) => path.up_to_filled(&at.name),
+                _ => path,
+            };
             // A chain has a link for each element: the field of a link says nothing, nor does that of one place among many.
-            path.up_to(&at.name, element, last_heads <= 1 && own * 2 < point.count.1)
+            let with_element = last_heads <= 1 && own * 2 < point.count.1;
+            if at.is_shared() { path } else { path.up_to(&at.name, first.map(|first| &*first.name), with_element) }
         }
         _ => path,
     });
-    let name = HeadlineName::of(&history.path(point.place), path.as_ref(), history.profile());
+    let names = history.path(point.place);
+    // Of several holders the way of one says nothing, where what it leads through has no more elements than before.
+    let name = match HeadlineName::of_sharers(&names).filter(|_| grown(example) == Some(0)) {
+        Some(name) => name,
+        None => HeadlineName::of(&names, path.as_ref(), history.profile()),
+    };
     let (kind, count) = match &point.elements {
         Elements::Below(below) => {
             let first = below.first().map(|&p| &history.places()[p as usize]);
@@ -440,6 +452,11 @@ fn headline(history: &OwnerHistory, point: &Accumulation, example: &Example, mor
         false => format!("{}, {:.0} % of the heap", bytes_text(last), 100.0 * point.share),
     };
     leak_headline::line(&name, &elements, &amount, more)
+}
+
+/// How many elements more the collection on the path has than at first, where it is known to be the same.
+fn grown(example: &Example) -> Option<u64> {
+    example.filled.and_then(|(first, last)| Some(last.saturating_sub(first?)))
 }
 
 /// Whether the collection with elements on the path is what the place is named after.

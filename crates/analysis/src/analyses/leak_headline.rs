@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 /// Letters of the name in the line.
 const NAME: usize = 70;
+/// The beginning of the names of thread locals.
+const THREAD_LOCAL: &str = "thread local ";
 /// Letters of what a place fills up with.
 const MOST_OF_ELEMENTS: usize = 50;
 
@@ -16,6 +18,11 @@ fn is_of_program(profile: &Profile, of: &str) -> bool {
     let name = of.strip_prefix("class ").unwrap_or(of);
     let is_runtime = profile.packages.is_of_runtime(name) || profile.packages.is_of_language(name);
     !is_runtime && !profile.collections.covers(name) && !name.ends_with("[]")
+}
+
+/// True if the name of a place is of the program itself: places that are only shared are not.
+fn is_name_of_program(profile: &Profile, name: &str) -> bool {
+    is_of_program(profile, name) && !name.starts_with("shared")
 }
 
 /// True if a type, or the class `class X`, is of a widespread library.
@@ -40,6 +47,14 @@ impl HeadlineName {
         named
     }
 
+    /// Named by the two or three places that keep it together: each would have to let go.
+    pub fn of_sharers(names: &[Arc<str>]) -> Option<HeadlineName> {
+        let at = names.iter().rposition(|name| name.contains(" and "))?;
+        let sharers = names[at].strip_prefix("shared by ")?.split(" and ").map(brief);
+        let name = sharers.collect::<Vec<_>>().join(" and ");
+        Some(HeadlineName { name, container: names.get(at + 1).map(|of| brief(of)) })
+    }
+
     /// `EventBus.instance.handlers (HashMap)`.
     pub fn text(&self) -> String {
         let name = shortened(&self.name, NAME);
@@ -62,7 +77,19 @@ fn by_fields(profile: &Profile, names: &[Arc<str>], path: &OwnerPath) -> Option<
         let field = steps[*at].field.as_deref().unwrap_or_default();
         !is_link(profile, field) && is_of_program(profile, &steps[at - 1].of) && steps[at - 1].of != steps[*at].of
     };
-    let at = (1..steps.len()).rev().find(tells)?;
+    // Where a thread of the runtime owns it, the field that holds it.
+    let is_of_runtime = || match names {
+        [thread, below @ ..] => {
+            thread.starts_with("thread ") && !below.iter().any(|of| is_name_of_program(profile, of))
+        }
+        [] => false,
+    };
+    let in_runtime = |at: &usize| {
+        let is_field = !is_link(profile, steps[*at].field.as_deref().unwrap_or_default());
+        is_field && names.last().is_some_and(|of| **of == *steps[*at].of)
+    };
+    let last = |holds: &dyn Fn(&usize) -> bool| (1..steps.len()).rev().find(holds);
+    let at = last(&tells).or_else(|| last(&in_runtime).filter(|_| is_of_runtime()))?;
     let is_own = |at: &usize| tells(at) && !is_of_library(profile, &steps[at - 1].of);
     let own = (1..=at).rev().find(is_own);
     // Another holder's field is no name of this place: where a static field owns it, the way must begin there.
@@ -112,9 +139,17 @@ fn by_key(profile: &Profile, names: &[Arc<str>], path: &OwnerPath, named: &Headl
             && !known.is_qualified(above)
             && !known.unsaid_keys.iter().any(|unsaid| above.starts_with(unsaid))
     };
-    let name = match last {
-        Some(_) if !known.is_qualified(key) => format!("{}[{key:?}]", named.name),
-        _ => {
+    let field = |at: usize| path.steps[at].field.as_deref().unwrap_or_default();
+    let holder = |at: usize| path.steps[at - 1].of.trim_start_matches("class ");
+    let of_runtime = || {
+        let at = (1..at).rev().find(|&at| !is_link(profile, field(at)) && !profile.collections.covers(holder(at)))?;
+        let is_table = is_of_runtime_table(profile, holder(at), &path.steps[at].of);
+        is_table.then(|| format!("{}.{}", brief(holder(at)), field(at)))
+    };
+    let table = if last.is_some() { Some(named.name.clone()) } else { of_runtime() };
+    let name = match table.filter(|_| !known.is_qualified(key)) {
+        Some(table) => format!("{table}[{key:?}]"),
+        None => {
             let above =
                 path.steps[..at].iter().rev().filter_map(|step| step.key.as_deref()).find(|&above| above != key);
             above.filter(|above| is_said(above)).map_or_else(|| key.to_owned(), |above| format!("{above}.{key}"))
@@ -123,11 +158,20 @@ fn by_key(profile: &Profile, names: &[Arc<str>], path: &OwnerPath, named: &Headl
     Some(HeadlineName { name, container })
 }
 
+/// Whether a holder is of the runtime itself, and of no language that calls its variables by keys, and what it holds is a collection.
+fn is_of_runtime_table(profile: &Profile, holder: &str, table: &str) -> bool {
+    let packages = &profile.packages;
+    packages.is_of_runtime(holder) && !packages.is_of_language(holder) && profile.collections.covers(table)
+}
+
 /// The end of the names of its owners from the last one on that is of the program.
 fn by_owners(profile: &Profile, names: &[Arc<str>]) -> HeadlineName {
-    let mut parts: Vec<String> = names.iter().map(|name| brief(name)).collect();
-    let of_program = |name: &Arc<str>| is_of_program(profile, name) && !name.starts_with("shared");
-    let mut known: Vec<bool> = names.iter().map(of_program).collect();
+    let part = |name: &Arc<str>| match name.strip_prefix(THREAD_LOCAL) {
+        Some(variable) => format!("{THREAD_LOCAL}{}", variable.split(' ').map(brief).collect::<Vec<_>>().join(" ")),
+        None => brief(name),
+    };
+    let mut parts: Vec<String> = names.iter().map(part).collect();
+    let mut known: Vec<bool> = names.iter().map(|name| is_name_of_program(profile, name)).collect();
     if let [class, field, ..] = names
         && let (Some(class), Some(field)) = (class.strip_prefix("class "), field.strip_prefix("static "))
     {
@@ -139,8 +183,13 @@ fn by_owners(profile: &Profile, names: &[Arc<str>]) -> HeadlineName {
         Some(at) => {
             // A type says which it is only with what holds it.
             let from = if at > 0 && known[at - 1] && !names[0].starts_with("shared") { at - 1 } else { at };
-            let container = parts[at + 1..].first().cloned();
-            HeadlineName { name: parts[from..=at].join(" › "), container }
+            let container = parts[at + 1..].iter().find(|of| !of.starts_with("shared ")).cloned();
+            let mut name = parts[from..=at].join(" › ");
+            // Each thread has its own value of a thread local.
+            if from > 0 && parts[from].starts_with(THREAD_LOCAL) && parts[0].starts_with("thread ") {
+                name = format!("{} › {name}", parts[0]);
+            }
+            HeadlineName { name, container }
         }
         None => HeadlineName { name: parts[parts.len().saturating_sub(2)..].join(" › "), container: None },
     }
@@ -253,6 +302,46 @@ mod tests {
         assert_eq!(named(&thread, &way), "thread loop › InternalThreadLocalMap.indexedVariables (Object[])");
         let local = ["thread main", "local variable of a.B.run()", "java.util.ArrayList"];
         assert_eq!(named(&local, &[]), "thread main › local variable of a.B.run (ArrayList)");
+    }
+
+    /// What the runtime holds has its fields for a name.
+    #[test]
+    fn what_hangs_on_the_runtime_is_named_with_what_holds_it() {
+        let thread = "java.lang.Thread";
+        let locals = "java.lang.ThreadLocal$ThreadLocalMap";
+        let pool =
+            ["thread p-#", "shared between several", "java.util.concurrent.ThreadPoolExecutor", "java.util.Queue"];
+        let queue = [("", thread), ("this$0", pool[2]), ("workQueue", pool[3]), ("head", "java.util.Queue$Node")];
+        let table = [("", thread), ("threadLocals", locals), ("[3]", "java.lang.ThreadLocal$ThreadLocalMap$Entry")];
+        let beans = ["shared by more than 3", "com.sun.jmx.mbeanserver.Repository", "java.util.HashMap"];
+        let domains = [
+            ("", "class java.lang.management.ManagementFactory"),
+            ("repository", beans[1]),
+            ("domainTb", beans[2]),
+            ("[9]", "java.util.HashMap$Node"),
+            ("val", beans[2]),
+        ];
+        for (names, way, name) in [
+            (&pool[..], &queue[..], "thread p-# › ThreadPoolExecutor.workQueue (Queue)"),
+            (&pool[..], &[], "thread p-# (ThreadPoolExecutor)"),
+            (&["thread m", locals, "thread local a.B.NOW"], &table, "thread m › thread local B.NOW"),
+            (&["thread m", locals, "thread local of a.B"], &table, "thread m › thread local of B"),
+            (&beans, &domains, "Repository.domainTb[\"$open\"] (HashMap)"),
+        ] {
+            assert_eq!(named(names, way), name);
+        }
+    }
+
+    #[test]
+    fn two_or_three_that_share_a_place_are_its_name() {
+        for (names, name) in [
+            (&["class a.B", "shared by a.B.now and a.B.gone", "a.Entry"][..], Some("B.now and B.gone (Entry)")),
+            (&["class a.B", "static now", "a.Entry"], None),
+            (&["shared by more than 3", "a.Entry"], None),
+        ] {
+            let names: Vec<Arc<str>> = names.iter().map(|&name| name.into()).collect();
+            assert_eq!(HeadlineName::of_sharers(&names).map(|name| name.text()).as_deref(), name, "{names:?}");
+        }
     }
 
     /// Variables of dynamic languages hang in tables, by their names.

@@ -339,7 +339,8 @@ mod tests {
                     assert_eq!(ages.header.columns[0].explanation, format!("How many {many} the objects had survived"));
                 }
             }
-            let died = crate::lives::died_over_time(&source, "type", &Progress::new()).expect("what died");
+            let of_dead = crate::lives::grouping_of_dead("type").expect("a grouping");
+            let died = crate::lives::died_over_time(&source, &of_dead, &Progress::new()).expect("what died");
             let label = if scope == GcScope::Pause { "Pause 0" } else { "GC 0" };
             assert_eq!(died.timeline().points()[0].label, label);
         }

@@ -1,6 +1,7 @@
 //! Choice of the points in time that show who owns the growth: owners at these, and places that were filled between them. Not an analysis
 //! itself.
 
+use super::leak_verdict::still_rises;
 use crate::group::Reads;
 use crate::ownership::holders::place_text;
 use crate::ownership::{
@@ -80,10 +81,12 @@ const ENOUGH: usize = 3;
 /// Points in time to use if fewer do not show whether a place was filled once.
 pub(super) const MORE: usize = 12;
 
-/// True if more points in time may help: something stopped growing, or began at the end.
+/// True if more points in time may help: something stopped growing, or began at the end, or the heap rises and nothing explains it.
 pub(super) fn is_unclear(history: &OwnerHistory, rules: AccumulationRules) -> bool {
     let leaks = accumulations(history, rules);
-    leaks.iter().any(|point| point.course != Course::Lasting) || !filled_once(history, rules).is_empty()
+    leaks.iter().any(|point| point.course != Course::Lasting)
+        || !filled_once(history, rules).is_empty()
+        || leaks.is_empty() && still_rises(history, &[])
 }
 
 /// The owners at some points in time.

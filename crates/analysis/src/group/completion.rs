@@ -1,8 +1,8 @@
 //! Completion of a typed grouping: the possible next words.
 
-use super::expression::words::is_of_name;
 use super::filter;
 use super::registry::{Inside, Registry};
+use crate::grammar::is_of_name;
 
 /// Where the name at the end of a text begins.
 fn last_name(text: &str) -> usize {

@@ -8,14 +8,12 @@ use super::object::ObjectView;
 use super::reads::Reads;
 use super::registry::{Inside, Registry, RegistryError};
 use super::values::ObjectValues;
+use crate::grammar::{FilterComparison, Operator};
 use memory_city_heap::error::{Error, Result};
 use std::sync::Arc;
 
 /// A condition, for messages.
 pub(super) const EXAMPLE: &str = "package = com.acme and size > 1kB";
-
-/// How values are compared; longer ones first.
-pub(super) const OPERATORS: [&str; 9] = ["!=", "!~", "<=", ">=", "==", "=", "~", "<", ">"];
 
 /// A number of an object that can be compared.
 pub(super) struct AskedNumber {
@@ -58,11 +56,6 @@ pub fn filter_numbers() -> impl Iterator<Item = (&'static str, &'static str)> {
     NUMBERS.iter().map(|number| (number.name, number.description))
 }
 
-/// Whether an operator asks which of two is larger.
-pub(super) fn orders(operator: &str) -> bool {
-    operator.starts_with(['<', '>'])
-}
-
 /// A condition on an object.
 #[derive(Clone)]
 pub(super) struct FilterCondition {
@@ -72,7 +65,7 @@ pub(super) struct FilterCondition {
 
 #[derive(Clone)]
 enum Asks {
-    Number { of: fn(&ObjectView<'_>) -> Option<u64>, reads: Reads, operator: String, than: f64 },
+    Number { of: fn(&ObjectView<'_>) -> Option<u64>, reads: Reads, comparison: FilterComparison, than: f64 },
     Value { of: Arc<dyn Classifier>, contains: bool, value: String },
     Holds(Arc<dyn Classifier>),
 }
@@ -84,15 +77,15 @@ impl std::fmt::Debug for FilterCondition {
 }
 
 impl FilterCondition {
-    pub fn number(not: bool, asked: &AskedNumber, operator: &str, than: f64) -> FilterCondition {
-        let asks = Asks::Number { of: asked.of, reads: asked.reads, operator: operator.to_owned(), than };
-        FilterCondition { not, asks }
+    pub fn number(not: bool, asked: &AskedNumber, comparison: FilterComparison, than: f64) -> FilterCondition {
+        FilterCondition { not, asks: Asks::Number { of: asked.of, reads: asked.reads, comparison, than } }
     }
 
-    pub fn value(not: bool, of: Arc<dyn Classifier>, operator: &str, value: &str) -> FilterCondition {
-        let contains = operator.ends_with('~');
+    pub fn value(not: bool, of: Arc<dyn Classifier>, operator: Operator, value: &str) -> FilterCondition {
+        let contains = !matches!(operator, Operator::Compare(_));
+        let differs = matches!(operator, Operator::ContainsNot | Operator::Compare(FilterComparison::Unequal));
         let value = if contains { value.to_lowercase() } else { value.to_owned() };
-        FilterCondition { not: not != operator.starts_with('!'), asks: Asks::Value { of, contains, value } }
+        FilterCondition { not: not != differs, asks: Asks::Value { of, contains, value } }
     }
 
     pub fn holds(not: bool, of: Arc<dyn Classifier>) -> FilterCondition {
@@ -116,17 +109,9 @@ impl FilterCondition {
     fn is_met(&self, object: &ObjectView<'_>, values: &mut ObjectValues) -> bool {
         values.clear();
         let met = match &self.asks {
-            Asks::Number { of, reads, operator, than } => of(&object.for_reader(*reads)).is_some_and(|number| {
-                let number = number as f64;
-                match &**operator {
-                    "<" => number < *than,
-                    "<=" => number <= *than,
-                    ">" => number > *than,
-                    ">=" => number >= *than,
-                    "!=" => number != *than,
-                    _ => number == *than,
-                }
-            }),
+            Asks::Number { of, reads, comparison, than } => {
+                of(&object.for_reader(*reads)).is_some_and(|number| comparison.holds(number as f64, *than))
+            }
             Asks::Holds(of) => {
                 of.classify(&object.for_reader(of.meta().reads), values);
                 values.is_true()

@@ -2,7 +2,6 @@
 
 use super::domain::DomainPackages;
 use super::expression;
-use super::expression::words::GroupingError;
 use super::grouping::Grouping;
 use super::registry::{Preset, PresetKind, Registry, RegistryError};
 use std::sync::Arc;
@@ -46,19 +45,5 @@ impl Registry {
                 preset.grouping = Arc::new(grouping);
             }
         }
-    }
-
-    /// The grouping of a name, or of a list of classifiers: `package>type`, `rooted(kind) > type`. A list that is that of
-    /// a name is the grouping of that name.
-    ///
-    /// # Errors
-    /// When the text is neither: the error has the place, the words allowed there, and the most similar one.
-    pub fn grouping(&self, text: &str) -> Result<Arc<Grouping>, GroupingError> {
-        if let Some(preset) = self.preset(text.trim()) {
-            return Ok(Arc::clone(&preset.grouping));
-        }
-        let made = expression::parse(self, text)?;
-        let same = self.presets.iter().find(|p| p.list == made.id && p.kind == PresetKind::Plain);
-        Ok(same.map_or_else(|| Arc::new(made), |p| Arc::clone(&p.grouping)))
     }
 }

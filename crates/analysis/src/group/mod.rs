@@ -31,6 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod asked;
 mod by_object;
 mod classifier;
 mod classifiers;
@@ -60,15 +61,16 @@ mod transformer;
 mod tree;
 mod values;
 
+pub use crate::grammar::ExpressionError;
+pub use asked::AskedGrouping;
 pub use classifier::{ByFunction, Cardinality, Classifier, ClassifierMeta, GroupingRun};
 pub use completion::Completion;
-pub use expression::words::GroupingError;
 pub use filter::filter_numbers;
 pub use grouped::{Grouped, group, group_some};
 pub use grouping::{AUTO, GroupOptions, Grouping};
 use object::few_types;
 pub use object::{ObjectView, type_names};
-pub use outline::{GroupingLevel, LevelCondition, LevelInside, LevelOption, PartKind, list_text};
+pub use outline::{GroupingLevel, LevelCondition, LevelInside, LevelOption, PartKind, TextPlace, list_text};
 pub(crate) use placement::Placement;
 pub use reads::Reads;
 pub use registry::{ClassifierRequest, OptionInfo, Registry, RegistryError};

@@ -4,10 +4,21 @@
 
 use super::classifier::Cardinality;
 use super::expression;
-use super::expression::words::{GroupingError, quoted};
 use super::filter::{NUMBERS, filter_numbers};
 use super::registry::{Inside, Registry};
+use crate::grammar::{ExpressionError, in_quotes};
+use std::borrow::Cow;
 use std::fmt;
+
+/// Where a part stands in the text it was read from: a byte. It is of no account when parts are compared.
+#[derive(Clone, Copy, Debug, Default, Eq)]
+pub struct TextPlace(pub(super) usize);
+
+impl PartialEq for TextPlace {
+    fn eq(&self, _: &TextPlace) -> bool {
+        true
+    }
+}
 
 /// One classifier of a list, with the content of its parentheses. Its text is the one in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +27,8 @@ pub struct GroupingLevel {
     pub id: String,
     /// The content of its parentheses.
     pub inside: LevelInside,
+    /// Where its name stands.
+    pub at: TextPlace,
 }
 
 /// The content of a classifier's parentheses.
@@ -36,6 +49,8 @@ pub struct LevelOption {
     pub name: String,
     /// Its value, where it has one.
     pub value: Option<String>,
+    /// Where its name stands.
+    pub at: TextPlace,
 }
 
 /// A condition as it is written.
@@ -47,11 +62,30 @@ pub struct LevelCondition {
     pub of: GroupingLevel,
     /// Operator and value; a filter has none.
     pub compared: Option<(String, String)>,
+    /// Where the value stands.
+    pub at: TextPlace,
+}
+
+/// A value as it is written: in quotation marks where it could be taken for something else.
+pub(super) fn quoted(value: &str) -> Cow<'_, str> {
+    // What is written shortest stands in parentheses, where brackets close nothing.
+    let joins = [" and ", " or "].iter().any(|word| format!("{value} ").contains(word));
+    match joins || value.starts_with('=') || value.contains([',', '(', ')', '"', '\\']) || value.trim() != value {
+        true => in_quotes(value).into(),
+        false => value.into(),
+    }
 }
 
 /// A list of levels as it is written.
 pub fn list_text(levels: &[GroupingLevel]) -> String {
     levels.iter().map(GroupingLevel::to_string).collect::<Vec<_>>().join(">")
+}
+
+impl GroupingLevel {
+    /// A level that was not typed.
+    fn new(id: &str, inside: LevelInside) -> GroupingLevel {
+        GroupingLevel { id: id.to_owned(), inside, at: TextPlace::default() }
+    }
 }
 
 impl fmt::Display for GroupingLevel {
@@ -83,10 +117,6 @@ impl fmt::Display for LevelCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", if self.not { "not " } else { "" }, self.of)?;
         match &self.compared {
-            Some((operator, value)) if value.contains(" or ") => {
-                // Without quotation marks it would be read as two conditions.
-                write!(f, "{operator}\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
-            }
             Some((operator, value)) => write!(f, "{operator}{}", quoted(value)),
             None => Ok(()),
         }
@@ -118,42 +148,16 @@ impl PartKind {
 /// The option of a classifier that names a file.
 pub(super) const FILE: &str = "file";
 
-fn files_in(level: &GroupingLevel, files: &mut Vec<String>) {
-    match &level.inside {
-        LevelInside::Options(options) => {
-            let of_files = options.iter().filter(|option| option.name == FILE);
-            files.extend(of_files.filter_map(|option| option.value.clone()));
-        }
-        LevelInside::List(list) => list.iter().for_each(|level| files_in(level, files)),
-        LevelInside::Conditions(all) => all.iter().for_each(|condition| files_in(&condition.of, files)),
-    }
-}
-
 impl Registry {
     /// The levels of a list as it is written; those of its list where the text is the name of a grouping.
     ///
     /// # Errors
     /// When it is not written as lists are. Names that nothing has are no error here.
-    pub fn levels(&self, text: &str) -> Result<Vec<GroupingLevel>, GroupingError> {
+    pub fn levels(&self, text: &str) -> Result<Vec<GroupingLevel>, ExpressionError> {
         match self.preset(text.trim()) {
             Some(preset) => expression::levels(self, &preset.list),
             None => expression::levels(self, text),
         }
-    }
-
-    /// The files that a list reads (`feature(file=features.txt)`), wherever they stand in it. Nothing is read or created. A prefix before a
-    /// colon is allowed (`died:type`); the name of a grouping has no files.
-    pub fn files_of(&self, text: &str) -> Vec<String> {
-        let lists = std::iter::once(0).chain(text.match_indices(':').map(|(at, _)| at + 1)).map(|from| &text[from..]);
-        let mut files = Vec::new();
-        for level in lists
-            .filter(|list| self.preset(list.trim()).is_none())
-            .flat_map(|list| expression::levels(self, list))
-            .flatten()
-        {
-            files_in(&level, &mut files);
-        }
-        files
     }
 
     /// A new level: the classifier of a name without options. A filter gets an example condition; a typed filter is a condition by itself.
@@ -161,19 +165,19 @@ impl Registry {
         if let Some((PartKind::Filter, true)) = self.part(id) {
             // A filter that somebody typed is for leaving objects out.
             let conditions = vec![self.new_condition(id)];
-            return GroupingLevel { id: "filter".to_owned(), inside: LevelInside::Conditions(conditions) };
+            return GroupingLevel::new("filter", LevelInside::Conditions(conditions));
         }
         let inside = match self.entry(id).map(|entry| entry.inside) {
             Some(Inside::List) => LevelInside::List(vec![self.new_level("type")]),
             Some(Inside::Conditions) => LevelInside::Conditions(vec![self.new_condition("size")]),
             _ => LevelInside::Options(Vec::new()),
         };
-        GroupingLevel { id: id.to_owned(), inside }
+        GroupingLevel::new(id, inside)
     }
 
     /// A condition to begin with on the number, classifier or filter of a name: `size > 1kB`, `type ~ java.lang.String`.
     pub fn new_condition(&self, of: &str) -> LevelCondition {
-        let level = GroupingLevel { id: of.to_owned(), inside: LevelInside::Options(Vec::new()) };
+        let level = GroupingLevel::new(of, LevelInside::Options(Vec::new()));
         let compared = match self.entry(of) {
             _ if self.is_number(of) => {
                 Some((">".to_owned(), if of == "size" { "1kB".to_owned() } else { "1".to_owned() }))
@@ -183,7 +187,7 @@ impl Registry {
             }
             _ => None,
         };
-        LevelCondition { not: false, of: level, compared }
+        LevelCondition { not: false, of: level, compared, at: TextPlace::default() }
     }
 
     /// Whether filters compare it as a number.
@@ -215,22 +219,6 @@ impl Registry {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn files_are_found_wherever_they_stand() {
-        let registry = Registry::new();
-        for (list, files) in [
-            ("type", vec![]),
-            ("feature(file=a.txt)>type", vec!["a.txt"]),
-            ("mine>feature( file = \"/etc/a, b\" , all)", vec!["/etc/a, b"]),
-            ("type>pointed-from(feature[file=c]>type)", vec!["c"]),
-            ("filter(feature(file=d) = x)", vec!["d"]),
-            ("died:feature(file=e)", vec!["e"]),
-            ("difference:3-8:feature(file=f)>type", vec!["f"]),
-        ] {
-            assert_eq!(registry.files_of(list), files, "{list}");
-        }
-    }
 
     #[test]
     fn lists_are_taken_apart_and_written_again() {
@@ -273,8 +261,7 @@ mod tests {
         assert_eq!(registry.new_level("big").to_string(), "filter(big)");
         for (name, _) in registry.askable() {
             let condition = registry.new_condition(&name);
-            let level =
-                GroupingLevel { id: "filter".into(), inside: LevelInside::Conditions(vec![condition]) }.to_string();
+            let level = GroupingLevel::new("filter", LevelInside::Conditions(vec![condition])).to_string();
             if let Err(error) = registry.grouping(&level) {
                 assert_eq!(name, "feature", "{level}: {error}");
             }
@@ -290,9 +277,9 @@ mod tests {
             let registry = Registry::new();
             let mut condition = registry.new_condition("type");
             condition.compared = Some(("~".into(), value.clone()));
-            let filter = GroupingLevel { id: "filter".into(), inside: LevelInside::Conditions(vec![condition.clone()]) };
-            let option = LevelOption { name: "packages".into(), value: Some(value) };
-            let site = GroupingLevel { id: "domain-site".into(), inside: LevelInside::Options(vec![option]) };
+            let filter = GroupingLevel::new("filter", LevelInside::Conditions(vec![condition.clone()]));
+            let option = LevelOption { name: "packages".into(), value: Some(value), at: TextPlace::default() };
+            let site = GroupingLevel::new("domain-site", LevelInside::Options(vec![option]));
             let levels = vec![filter, site];
             prop_assert_eq!(registry.levels(&list_text(&levels)), Ok(levels));
         }

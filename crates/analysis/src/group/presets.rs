@@ -88,7 +88,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     PRESETS.iter().try_for_each(|(id, list, description)| registry.add_grouping(id, list, description))?;
     TASKS.iter().try_for_each(|(id, title, list, description)| {
         // One classifier may come with another part of the program.
-        let there = !list.chars().all(super::expression::words::is_of_name) || registry.entry(list).is_some();
+        let there = !list.chars().all(crate::grammar::is_of_name) || registry.entry(list).is_some();
         if there { registry.add_task(id, title, list, description) } else { Ok(()) }
     })
 }

@@ -2,11 +2,11 @@
 
 use super::classifier::{ByFunction, Classifier, ClassifierMeta};
 use super::domain::DomainPackages;
-use super::expression::words::{GroupingError, is_of_name};
 use super::filter::FilterCondition;
 use super::grouping::Grouping;
 use super::object::ObjectView;
 use super::values::ObjectValues;
+use crate::grammar::{ExpressionError, is_of_name};
 use std::fmt;
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ pub enum RegistryError {
     NotAName(String),
     /// The list of a grouping is not right.
     #[error("{0}")]
-    List(#[from] GroupingError),
+    List(#[from] ExpressionError),
 }
 
 /// Classifiers and groupings by name.

@@ -3,10 +3,10 @@
 //! The file is JSON, replaced at once or not at all. It is read again before each change, so that two programs do not undo each other's
 //! changes. A file that cannot be read is never overwritten.
 
-use super::expression::words::is_of_name;
 use super::grouping::{AUTO, Grouping};
 use super::registry::{PresetKind, Registry, RegistryError};
 use super::shared;
+use crate::grammar::is_of_name;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::unfinished::write_whole;
 use std::io::Write as _;

@@ -1,8 +1,8 @@
 //! Groupings whose answers can be kept.
 
-use super::expression::words::is_of_name;
 use super::grouping::Grouping;
 use super::shared::registry;
+use crate::grammar::is_of_name;
 
 impl Grouping {
     /// The list of classifiers as text, if the tree of a heap state depends on that alone. `None` for classifiers that use other inputs too

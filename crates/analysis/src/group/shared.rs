@@ -1,10 +1,10 @@
 //! The registry that the whole program shares.
 
 use super::domain::DomainPackages;
-use super::expression::words::GroupingError;
 use super::grouping::Grouping;
 use super::registry::{Registry, RegistryError};
 use super::{classifiers, filter, presets};
+use crate::grammar::ExpressionError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, RwLock, RwLockReadGuard};
 
@@ -61,7 +61,7 @@ pub fn groupings() -> Vec<Arc<Grouping>> {
 ///
 /// # Errors
 /// As [`Registry::grouping`].
-pub fn grouping(text: &str) -> Result<Arc<Grouping>, GroupingError> {
+pub fn grouping(text: &str) -> Result<Arc<Grouping>, ExpressionError> {
     registry().grouping(text)
 }
 

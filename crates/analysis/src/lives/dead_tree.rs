@@ -1,6 +1,6 @@
 //! The tree of dead objects: of a window, and from the start of a run to each of its collections.
 
-use super::{LifePlaces, RunWindow, grouping_of_dead, lives_of};
+use super::{LifePlaces, RunWindow, lives_of};
 use crate::group::{Grouping, MemoryTree};
 use crate::timeline::json::JsonSource;
 use crate::timeline::{GcPoint, Source, TimePoint, Timeline, TimelineBuilder};
@@ -98,15 +98,14 @@ pub(super) fn with_above(tree: &MemoryTree, nodes: &mut Vec<u32>) {
 }
 
 /// Dead objects over time, as a source of trees: at each collection all that died since the recording began. So the difference of two times
-/// is the objects that died between them, and the treemap of the last time is that of all garbage. `grouping` is a name or list, see
-/// [`grouping_of_dead`].
+/// is the objects that died between them, and the treemap of the last time is that of all garbage. `grouping` is one
+/// [for dead objects](super::grouping_of_dead).
 ///
 /// # Errors
-/// When the source has no deaths, the grouping does not fit, or the work was cancelled.
-pub fn died_over_time(source: &Source, grouping: &str, progress: &Progress) -> Result<Source> {
+/// When the source has no deaths, or the work was cancelled.
+pub fn died_over_time(source: &Source, grouping: &Grouping, progress: &Progress) -> Result<Source> {
     let (lives, history) = lives_of(source, progress)?;
-    let grouping = grouping_of_dead(grouping)?;
-    let timeline = timeline(lives, &history, &grouping, progress)?.with_profile(source.profile());
+    let timeline = timeline(lives, &history, grouping, progress)?.with_profile(source.profile());
     let mut warnings = source.warnings();
     let path = warnings.first().map(|warning| warning.path.clone()).unwrap_or_default();
     let mut warn = |message: String| warnings.push(Warning { path: path.clone(), offset: None, message });

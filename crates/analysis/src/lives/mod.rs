@@ -73,7 +73,14 @@ pub fn lives_of<'a>(source: &'a Source, progress: &Progress) -> Result<(Lives<'a
 /// # Errors
 /// When it is not known, or reads facts that dead objects lack.
 pub fn grouping_of_dead(text: &str) -> Result<Grouping> {
-    let known = crate::timeline::named_grouping(text)?;
+    of_dead(&*crate::timeline::named_grouping(text)?)
+}
+
+/// A grouping for objects that are dead.
+///
+/// # Errors
+/// As [`grouping_of_dead`].
+pub(crate) fn of_dead(known: &Grouping) -> Result<Grouping> {
     let classifiers = known.classifiers.iter().map(|classifier| match &*classifier.meta().id {
         "age" => Arc::new(ByFunction::new(
             ClassifierMeta::new("age", "Age")
@@ -86,7 +93,7 @@ pub fn grouping_of_dead(text: &str) -> Result<Grouping> {
         )),
         _ => Arc::clone(classifier),
     });
-    let grouping = Grouping { classifiers: classifiers.collect(), ..(*known).clone() };
+    let grouping = Grouping { classifiers: classifiers.collect(), ..known.clone() };
     let reads = grouping.reads();
     if reads.by_object() {
         return Err(Error::Unusable {

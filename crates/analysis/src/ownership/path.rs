@@ -75,14 +75,28 @@ impl OwnerPath {
     }
 
     /// The part that leads to a place with a type, and to its elements of another, if given: fields of these are no names of the place. Ends
-    /// before the first element, or with it, if `with_element`.
+    /// before the first element, or with it, if `with_element`. A variable, a thread or a thread local is no step: the path begins there.
     pub fn up_to(mut self, place: &str, element: Option<&str>, with_element: bool) -> OwnerPath {
         let find = |of: &str, from: usize| self.steps[from..].iter().position(|step| step.of == of).map(|at| from + at);
         let end = match element {
             None => self.steps.iter().rposition(|step| step.of == place).map(|at| at + 1),
-            Some(of) => find(place, 0).and_then(|at| find(of, at + 1)).map(|at| at + usize::from(with_element)),
+            Some(of) => {
+                let from = if place.contains(' ') { Some(0) } else { find(place, 0).map(|at| at + 1) };
+                from.and_then(|from| find(of, from)).map(|at| at + usize::from(with_element))
+            }
         };
         self.steps.truncate(end.unwrap_or(self.steps.len()));
+        self
+    }
+
+    /// The same up to the last collection on it, if that lies behind the step of the place.
+    pub fn up_to_filled(mut self, place: &str) -> OwnerPath {
+        let last = |of: &str| self.steps.iter().rposition(|step| step.of == of);
+        let filled = self.filled.as_ref().and_then(|filled| last(&filled.of));
+        let from = self.steps.iter().position(|step| step.of == place).unwrap_or(0);
+        if let Some(at) = filled.filter(|&at| at >= from.max(1)) {
+            self.steps.truncate(at + 1);
+        }
         self
     }
 
@@ -343,8 +357,20 @@ mod tests {
             ("Bucket", Some("Other"), true, 8),
             ("Other", Some("Timeout"), true, 8),
             ("Other", None, true, 8),
+            ("local variable of Net.run()", Some("Timer"), true, 2),
+            ("thread local Net.CURRENT", Some("Task"), false, 6),
         ] {
             assert_eq!(path.clone().up_to(place, element, with_element).steps.len(), steps, "{place} {element:?}");
+        }
+        for (filled, place, steps) in [
+            ("Bucket[]", "Timer", 3),
+            ("Bucket[]", "shared by Net.a and Net.b", 3),
+            ("Timer", "Timer", 2),
+            ("Timer", "Timeout", 8),
+            ("Map", "Timer", 8),
+        ] {
+            let path = OwnerPath { filled: Some(Filled { of: filled.into(), elements: 9 }), ..path.clone() };
+            assert_eq!(path.up_to_filled(place).steps.len(), steps, "{filled} {place}");
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::TreeTable;
 use super::columns::TableField;
-use super::filter::{Filter, FilterComparison, Matching};
+use super::filter::{Filter, Matching};
+use crate::grammar::FilterComparison;
 use crate::timeline::{NodeId, Timeline};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;

@@ -7,6 +7,7 @@
 //!
 //! A filter prints as text that is read back as the same filter.
 
+use crate::grammar::{FilterComparison, in_quotes};
 use crate::units::{SUFFIXES, SuffixKind};
 use std::fmt;
 
@@ -37,23 +38,6 @@ pub enum Filter {
     And(Vec<Filter>),
     /// Disjunction.
     Or(Vec<Filter>),
-}
-
-/// How a number is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FilterComparison {
-    /// `<`
-    Less,
-    /// `<=`
-    AtMost,
-    /// `=`
-    Equal,
-    /// `!=`
-    Unequal,
-    /// `>=`
-    AtLeast,
-    /// `>`
-    More,
 }
 
 /// How a text is compared.
@@ -88,53 +72,6 @@ impl Quantity {
     }
 }
 
-impl FilterComparison {
-    pub(super) const ALL: [(&str, FilterComparison); 7] = [
-        ("<=", FilterComparison::AtMost),
-        (">=", FilterComparison::AtLeast),
-        ("!=", FilterComparison::Unequal),
-        ("==", FilterComparison::Equal),
-        ("<", FilterComparison::Less),
-        (">", FilterComparison::More),
-        ("=", FilterComparison::Equal),
-    ];
-
-    /// Whether it holds.
-    #[inline]
-    pub fn holds(self, left: f64, right: f64) -> bool {
-        match self {
-            FilterComparison::Less => left < right,
-            FilterComparison::AtMost => left <= right,
-            FilterComparison::Equal => left == right,
-            FilterComparison::Unequal => left != right,
-            FilterComparison::AtLeast => left >= right,
-            FilterComparison::More => left > right,
-        }
-    }
-
-    /// The same with both sides exchanged.
-    pub(super) fn turned(self) -> FilterComparison {
-        match self {
-            FilterComparison::Less => FilterComparison::More,
-            FilterComparison::AtMost => FilterComparison::AtLeast,
-            FilterComparison::AtLeast => FilterComparison::AtMost,
-            FilterComparison::More => FilterComparison::Less,
-            same => same,
-        }
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            FilterComparison::Less => "<",
-            FilterComparison::AtMost => "<=",
-            FilterComparison::Equal => "=",
-            FilterComparison::Unequal => "!=",
-            FilterComparison::AtLeast => ">=",
-            FilterComparison::More => ">",
-        }
-    }
-}
-
 impl Matching {
     fn text(self) -> &'static str {
         match self {
@@ -165,8 +102,12 @@ pub(super) fn is_keyword(word: &str) -> bool {
 
 /// Whether an id can stand in an expression as it is.
 pub(super) fn is_plain(id: &str) -> bool {
-    let begins = |c: char| c.is_alphabetic() || c == '_';
-    id.starts_with(begins) && id.chars().all(continues_word) && !is_keyword(id)
+    id.starts_with(begins_word) && id.chars().all(continues_word) && !is_keyword(id)
+}
+
+/// True if a character begins a word.
+pub(super) fn begins_word(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
 }
 
 /// True if a character continues a word.
@@ -199,7 +140,7 @@ impl fmt::Display for Filter {
             }
             Filter::Text { column, matching, text } => {
                 write_column(f, column)?;
-                write!(f, " {} \"{}\"", matching.text(), text.replace('\\', "\\\\").replace('"', "\\\""))
+                write!(f, " {} {}", matching.text(), in_quotes(text))
             }
             Filter::Not(inner) => match **inner {
                 Filter::And(_) | Filter::Or(_) => write!(f, "not ({inner})"),

@@ -48,8 +48,9 @@ mod parse;
 mod tests;
 mod view;
 
+pub use crate::grammar::FilterComparison;
 pub use crate::units::parse_bytes;
-pub use filter::{Filter, FilterComparison, Matching, Quantity};
+pub use filter::{Filter, Matching, Quantity};
 pub(crate) use parse::parse as parse_filter;
 pub use parse::{FilterColumn, FilterError};
 pub use view::{Arrangement, Expanded, Sort, TableRows, TableShape, TableView};

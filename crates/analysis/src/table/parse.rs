@@ -1,5 +1,4 @@
-//! Parser of filters. It is written by hand: the grammar has seven rules, and most of this code are messages that name the place of an
-//! error and the words that could stand there, which a parser library would leave to us too.
+//! Parser of filters, on the words and marks of [`grammar`](crate::grammar).
 //!
 //! ```text
 //! any        = all { "or" all }
@@ -8,12 +7,17 @@
 //! comparison = column operator literal | literal operator column
 //! ```
 
-use super::filter::{Filter, FilterComparison, Matching, Quantity, continues_word};
+use super::filter::{Filter, Matching, Quantity, begins_word, continues_word, is_keyword};
+use crate::grammar::{ExpressionError, FilterComparison, Operator, Parsed, Typed, operator, place, quoted, token};
 use crate::tabular::CellKind;
 use crate::timeline::Unit;
-use crate::units::{SUFFIXES, SuffixKind};
+use crate::units::{SUFFIXES, SuffixKind, suffix_of};
 use memory_city_heap::error::Error;
 use memory_city_heap::printable::{is_unprintable, printable};
+use winnow::Parser;
+use winnow::combinator::{alt, delimited, eof, not, opt, peek, separated};
+use winnow::stream::{Location, Stream};
+use winnow::token::{any, one_of, take_till, take_while};
 
 /// A column that can be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,287 +70,210 @@ const MOST_SHOWN: usize = 1000;
 /// Parentheses and `not` within each other.
 const DEEPEST: usize = 100;
 
-#[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Word(String),
-    Column(String),
-    Number(Quantity),
-    Text(String),
-    Compare(FilterComparison),
-    Match(Matching),
-    Open,
-    Close,
-    And,
-    Or,
-    Not,
-    End,
-}
-
 /// Reads an expression over these columns.
 ///
 /// # Errors
 /// When it is none; the error has the place, and the words allowed there.
 pub fn parse(text: &str, columns: &[FilterColumn]) -> Result<Filter, FilterError> {
-    let mut parser = FilterParser { text, at: 0, start: 0, token: Token::End, columns, depth: 0 };
-    parser.next()?;
-    let filter = parser.any()?;
-    match parser.token {
-        Token::End => Ok(filter),
-        _ => Err(parser.expected("the end, `and` or `or`")),
+    let mut rest = Typed::new(text);
+    let grammar = FilterGrammar { columns };
+    let filter = grammar.any(0, &mut rest).and_then(|filter| match rest.trim_start() {
+        "" => Ok(filter),
+        _ => Err(expected("the end, `and` or `or`", &mut rest)),
+    });
+    filter.map_err(|ExpressionError { at, message, .. }| FilterError {
+        at,
+        character: text[..at].chars().count(),
+        message,
+    })
+}
+
+/// What stands beside an operator.
+enum Operand {
+    /// A word, which may be a column or a text.
+    Word(String),
+    Column(String),
+    Number(Quantity),
+    Text(String),
+}
+
+fn wrong<T>(at: usize, message: impl Into<String>) -> Parsed<T> {
+    Err(ExpressionError::new(at, message))
+}
+
+fn word<'t>(rest: &mut Typed<'t>) -> Parsed<&'t str> {
+    token((one_of(begins_word), take_while(0.., continues_word)).take()).parse_next(rest)
+}
+
+/// A joining word, or the marks for it.
+fn join<'t>(name: &'static str, marks: &'static str) -> impl Parser<Typed<'t>, (), ExpressionError> {
+    let name = word.verify(move |word: &str| word.eq_ignore_ascii_case(name));
+    token(alt((name, marks.verify(|marks: &str| !marks.is_empty())))).void()
+}
+
+fn operand(rest: &mut Typed<'_>) -> Parsed<Operand> {
+    let at = place(rest);
+    let alone = |mark: char| ExpressionError::new(at, format!("this {mark} has no partner"));
+    match peek(any).parse_next(rest)? {
+        mark @ ('"' | '\'') => quoted(mark).parse_next(rest).map(Operand::Text).map_err(|_| alone(mark)),
+        '`' => {
+            let column: Parsed<&str> = delimited('`', take_till(0.., '`'), '`').parse_next(rest);
+            column.map(|id| Operand::Column(id.to_owned())).map_err(|_| alone('`'))
+        }
+        '-' | '.' | '0'..='9' => number(rest).map(Operand::Number),
+        _ => word.verify(|word: &str| !is_keyword(word)).parse_next(rest).map(|word| Operand::Word(word.to_owned())),
     }
 }
 
-struct FilterParser<'a> {
-    text: &'a str,
-    /// The place after the token.
-    at: usize,
-    /// Where the token begins.
-    start: usize,
-    token: Token,
+fn number(rest: &mut Typed<'_>) -> Parsed<Quantity> {
+    let at = place(rest);
+    let digits = (opt('-'), take_while(0.., ('0'..='9', '.', '_'))).take().parse_next(rest)?;
+    let Ok(number) = digits.replace('_', "").parse() else { return wrong(at, format!("{digits} is no number")) };
+    let at = rest.current_token_start();
+    let unit: &str = take_while(0.., |c: char| c.is_alphanumeric() || c == '%').parse_next(rest)?;
+    match suffix_of(unit) {
+        Some(suffix) => Ok(Quantity { number, suffix }),
+        None => {
+            let known: Vec<&str> = SUFFIXES[1..].iter().map(|s| s.0).collect();
+            wrong(at, format!("{unit} is no unit; there are {}", known.join(" ")))
+        }
+    }
+}
+
+/// An error about what comes next, or in it.
+fn expected(what: &str, rest: &mut Typed<'_>) -> ExpressionError {
+    let at = place(rest);
+    let next = rest.chars().next();
+    let mark = alt(("&&", "||", "(", ")", "!", eof));
+    let found = alt((operand.void(), operator.void(), word.void(), mark.void())).take().parse_next(rest);
+    let found = match (found, next) {
+        (Err(error), _) if !error.message.is_empty() => return error,
+        (Err(_), Some(c)) => {
+            return ExpressionError::new(at, format!("{c:?} means nothing here; texts stand in quotes"));
+        }
+        (Ok(found), Some(_)) => format!("found {}", found.trim()),
+        (_, None) => "it ends here".to_owned(),
+    };
+    ExpressionError::new(at, format!("{found}, expected {what}"))
+}
+
+struct FilterGrammar<'a> {
     columns: &'a [FilterColumn],
-    depth: usize,
 }
 
-type Parsed<T> = Result<T, FilterError>;
-
-impl<'a> FilterParser<'a> {
-    fn wrong(&self, at: usize, message: impl Into<String>) -> FilterError {
-        FilterError { at, character: self.text[..at].chars().count(), message: message.into() }
-    }
-
-    fn expected(&self, what: &str) -> FilterError {
-        let found = match self.text[self.start..self.at].trim() {
-            "" => "it ends here".to_owned(),
-            found => format!("found {found}"),
-        };
-        self.wrong(self.start, format!("{found}, expected {what}"))
-    }
-
+impl FilterGrammar<'_> {
     fn known(&self) -> String {
         self.columns.iter().map(|c| c.id.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    fn any(&mut self) -> Parsed<Filter> {
-        self.joined(Token::Or, Self::all, Filter::Or)
-    }
-
-    fn all(&mut self) -> Parsed<Filter> {
-        self.joined(Token::And, Self::one, Filter::And)
-    }
-
-    fn joined(
-        &mut self,
-        word: Token,
-        part: fn(&mut Self) -> Parsed<Filter>,
-        join: fn(Vec<Filter>) -> Filter,
-    ) -> Parsed<Filter> {
-        let first = part(self)?;
-        if self.token != word {
-            return Ok(first);
-        }
-        let mut parts = vec![first];
-        while self.token == word {
-            self.next()?;
-            parts.push(part(self)?);
-        }
-        Ok(join(parts))
-    }
-
-    fn one(&mut self) -> Parsed<Filter> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(self.wrong(self.start, format!("more than {DEEPEST} levels of parentheses and `not`")));
-        }
-        let one = match self.token {
-            Token::Not => {
-                self.next()?;
-                Filter::Not(Box::new(self.one()?))
-            }
-            Token::Open => {
-                self.next()?;
-                let inner = self.any()?;
-                if self.token != Token::Close {
-                    return Err(self.expected("`)`, `and` or `or`"));
-                }
-                self.next()?;
-                inner
-            }
-            _ => self.comparison()?,
+    /// A filter in so many parentheses.
+    fn any<'t>(&self, depth: usize, rest: &mut Typed<'t>) -> Parsed<Filter> {
+        let all = |rest: &mut Typed<'t>| {
+            let one = |rest: &mut Typed<'t>| self.one(depth, rest);
+            separated(1.., one, join("and", "&&")).map(|parts| joined(parts, Filter::And)).parse_next(rest)
         };
-        self.depth -= 1;
-        Ok(one)
+        separated(1.., all, join("or", "||")).map(|parts| joined(parts, Filter::Or)).parse_next(rest)
     }
 
-    fn comparison(&mut self) -> Parsed<Filter> {
-        let left_at = self.start;
-        let left = std::mem::replace(&mut self.token, Token::End);
-        let is_literal = matches!(left, Token::Number(_) | Token::Text(_));
-        if !is_literal && !matches!(left, Token::Word(_) | Token::Column(_)) {
-            self.token = left;
-            return Err(self.expected(&format!("a column ({}), a number, a text, `not` or `(`", self.known())));
+    fn one(&self, depth: usize, rest: &mut Typed<'_>) -> Parsed<Filter> {
+        let at = place(rest);
+        if depth == DEEPEST {
+            return wrong(at, format!("more than {DEEPEST} levels of parentheses and `not`"));
         }
-        self.next()?;
-        let operator_at = self.start;
-        let operator = std::mem::replace(&mut self.token, Token::End);
-        if !matches!(operator, Token::Compare(_) | Token::Match(_)) {
-            self.token = operator;
-            return Err(self.expected("an operator: < <= = != >= > ~ !~"));
+        let bang = ("!", not(one_of(['=', '~']))).take();
+        if opt(alt((join("not", ""), bang.void()))).parse_next(rest)?.is_some() {
+            return Ok(Filter::Not(Box::new(self.one(depth + 1, rest)?)));
         }
-        self.next()?;
-        let right_at = self.start;
-        let right = std::mem::replace(&mut self.token, Token::End);
-        let (column, column_at, literal, literal_at) = match (is_literal, &right) {
-            (true, Token::Word(_) | Token::Column(_)) => (right, right_at, left, left_at),
-            (false, Token::Word(_) | Token::Number(_) | Token::Text(_)) => (left, left_at, right, right_at),
+        if opt('(').parse_next(rest)?.is_none() {
+            return self.comparison(rest);
+        }
+        let inner = self.any(depth + 1, rest)?;
+        match opt(token(')')).parse_next(rest)? {
+            Some(_) => Ok(inner),
+            None => Err(expected("`)`, `and` or `or`", rest)),
+        }
+    }
+
+    fn comparison(&self, rest: &mut Typed<'_>) -> Parsed<Filter> {
+        let left_at = place(rest);
+        let Some(left) = opt(operand).parse_next(rest)? else {
+            return Err(expected(&format!("a column ({}), a number, a text, `not` or `(`", self.known()), rest));
+        };
+        let operator_at = place(rest);
+        let Some((operator, _)) = opt(operator).parse_next(rest)? else {
+            return Err(expected("an operator: < <= = != >= > ~ !~", rest));
+        };
+        let right_at = place(rest);
+        let before = rest.checkpoint();
+        let right = opt(operand).parse_next(rest)?;
+        let turned = matches!(left, Operand::Number(_) | Operand::Text(_));
+        let (id, at, literal, literal_at) = match (left, right) {
+            (
+                Operand::Word(id) | Operand::Column(id),
+                Some(right @ (Operand::Word(_) | Operand::Number(_) | Operand::Text(_))),
+            ) => (id, left_at, right, right_at),
+            (left @ (Operand::Number(_) | Operand::Text(_)), Some(Operand::Word(id) | Operand::Column(id))) => {
+                (id, right_at, left, left_at)
+            }
             _ => {
-                self.token = right;
-                return Err(self.expected(match is_literal {
+                rest.reset(&before);
+                let what = match turned {
                     true => "a column to compare with",
                     false => "a number such as 20%, 1.5MB or 3k, or a text in quotes",
-                }));
+                };
+                return Err(expected(what, rest));
             }
-        };
-        let (Token::Word(id) | Token::Column(id)) = column else {
-            return Err(self.wrong(column_at, "expected a column"));
         };
         let Some(column) = self.columns.iter().find(|c| c.id == id) else {
-            return Err(self.wrong(column_at, format!("there is no column {id}; there are {}", self.known())));
+            return wrong(at, format!("there is no column {id}; there are {}", self.known()));
         };
-        let filter = self.compare(column.clone(), (operator, operator_at), (literal, literal_at), is_literal)?;
-        self.next()?;
-        Ok(filter)
-    }
-
-    fn compare(
-        &self,
-        column: FilterColumn,
-        (operator, operator_at): (Token, usize),
-        (literal, literal_at): (Token, usize),
-        turned: bool,
-    ) -> Parsed<Filter> {
         let is_text = matches!(column.kind, CellKind::Text | CellKind::Node);
-        let id = &column.id;
         match (is_text, literal, operator) {
-            (true, Token::Text(text) | Token::Word(text), operator) => {
+            (true, Operand::Text(text) | Operand::Word(text), operator) => {
                 let matching = match operator {
-                    Token::Match(matching) => matching,
-                    Token::Compare(FilterComparison::Equal) => Matching::Is,
-                    Token::Compare(FilterComparison::Unequal) => Matching::IsNot,
-                    _ => return Err(self.wrong(operator_at, format!("{id} is text: compare it with ~ !~ = or !="))),
+                    Operator::Contains => Matching::Contains,
+                    Operator::ContainsNot => Matching::ContainsNot,
+                    Operator::Compare(FilterComparison::Equal) => Matching::Is,
+                    Operator::Compare(FilterComparison::Unequal) => Matching::IsNot,
+                    _ => return wrong(operator_at, format!("{id} is text: compare it with ~ !~ = or !=")),
                 };
-                Ok(Filter::Text { column: column.id, matching, text })
+                Ok(Filter::Text { column: id, matching, text })
             }
-            (true, ..) => Err(self.wrong(literal_at, format!("{id} is text: write a text in quotes"))),
-            (false, Token::Number(number), Token::Compare(comparison)) => {
-                self.fits(&column, number, literal_at)?;
+            (true, ..) => wrong(literal_at, format!("{id} is text: write a text in quotes")),
+            (false, Operand::Number(number), Operator::Compare(comparison)) => {
+                fits(column, number, literal_at)?;
                 let comparison = if turned { comparison.turned() } else { comparison };
-                Ok(Filter::Compare { column: column.id, comparison, number })
+                Ok(Filter::Compare { column: id, comparison, number })
             }
-            (false, Token::Number(_), _) => {
-                Err(self.wrong(operator_at, format!("{id} is a number: compare it with < <= = != >= or >")))
+            (false, Operand::Number(_), _) => {
+                wrong(operator_at, format!("{id} is a number: compare it with < <= = != >= or >"))
             }
             (false, ..) => {
-                let message = format!("{id} is a number: compare it with a number such as 20%, 1.5MB or 3k");
-                Err(self.wrong(literal_at, message))
+                wrong(literal_at, format!("{id} is a number: compare it with a number such as 20%, 1.5MB or 3k"))
             }
         }
     }
+}
 
-    fn fits(&self, column: &FilterColumn, number: Quantity, at: usize) -> Parsed<()> {
-        let (fits, counted) = match (column.kind, number.kind()) {
-            (_, SuffixKind::Anything) => (true, ""),
-            (CellKind::Percent, kind) => (kind == SuffixKind::Percent, "percent"),
-            (CellKind::Change(_), SuffixKind::Percent) => (true, ""),
-            (kind, suffix) => match kind.unit() {
-                Some(Unit::Bytes) => (suffix == SuffixKind::Bytes, "bytes"),
-                Some(Unit::Millis) => (suffix == SuffixKind::Millis, "milliseconds"),
-                Some(Unit::Objects) => (false, "objects"),
-                _ => (false, "plain numbers"),
-            },
-        };
-        let suffix = SUFFIXES[number.suffix].0;
-        match fits {
-            true => Ok(()),
-            false => Err(self.wrong(at, format!("{} is counted in {counted}, not in {suffix}", column.id))),
-        }
-    }
+fn joined(mut parts: Vec<Filter>, join: fn(Vec<Filter>) -> Filter) -> Filter {
+    if parts.len() == 1 { parts.remove(0) } else { join(parts) }
+}
 
-    /// Goes on to the next token.
-    fn next(&mut self) -> Parsed<()> {
-        let blank = |c: char| c.is_whitespace();
-        let rest = self.text[self.at..].trim_start_matches(blank);
-        self.start = self.text.len() - rest.len();
-        self.at = self.start;
-        let Some(first) = rest.chars().next() else {
-            self.token = Token::End;
-            return Ok(());
-        };
-        let symbol = |len: usize, token: Token| (len, token);
-        let operator = FilterComparison::ALL.iter().find(|(text, _)| rest.starts_with(text));
-        let (len, token) = match first {
-            '(' => symbol(1, Token::Open),
-            ')' => symbol(1, Token::Close),
-            '~' => symbol(1, Token::Match(Matching::Contains)),
-            '!' if rest.starts_with("!~") => symbol(2, Token::Match(Matching::ContainsNot)),
-            '&' if rest.starts_with("&&") => symbol(2, Token::And),
-            '|' if rest.starts_with("||") => symbol(2, Token::Or),
-            _ if let Some((text, comparison)) = operator => symbol(text.len(), Token::Compare(*comparison)),
-            '!' => symbol(1, Token::Not),
-            '"' | '\'' => self.quoted(rest, first)?,
-            '`' => match rest[1..].find('`') {
-                Some(end) => symbol(end + 2, Token::Column(rest[1..=end].to_owned())),
-                None => return Err(self.wrong(self.start, "this ` has no partner")),
-            },
-            '-' | '.' | '0'..='9' => self.number(rest)?,
-            c if c.is_alphabetic() || c == '_' => {
-                let word = &rest[..rest.find(|c| !continues_word(c)).unwrap_or(rest.len())];
-                let token = match word.to_ascii_lowercase().as_str() {
-                    "and" => Token::And,
-                    "or" => Token::Or,
-                    "not" => Token::Not,
-                    _ => Token::Word(word.to_owned()),
-                };
-                symbol(word.len(), token)
-            }
-            c => return Err(self.wrong(self.start, format!("{c:?} means nothing here; texts stand in quotes"))),
-        };
-        self.at = self.start + len;
-        self.token = token;
-        Ok(())
-    }
-
-    fn quoted(&self, rest: &str, quote: char) -> Parsed<(usize, Token)> {
-        let mut text = String::new();
-        let mut chars = rest.char_indices().skip(1);
-        while let Some((i, c)) = chars.next() {
-            match c {
-                '\\' => text.extend(chars.next().map(|(_, c)| c)),
-                c if c == quote => return Ok((i + 1, Token::Text(text))),
-                c => text.push(c),
-            }
-        }
-        Err(self.wrong(self.start, format!("this {quote} has no partner")))
-    }
-
-    fn number(&self, rest: &str) -> Parsed<(usize, Token)> {
-        let sign = usize::from(rest.starts_with('-'));
-        let digits = rest[sign..].find(|c: char| !matches!(c, '0'..='9' | '.' | '_')).map_or(rest.len(), |n| n + sign);
-        let Ok(number) = rest[..digits].replace('_', "").parse::<f64>() else {
-            return Err(self.wrong(self.start, format!("{} is no number", &rest[..digits.max(1)])));
-        };
-        let behind = &rest[digits..];
-        let letters = behind.find(|c: char| !(c.is_alphanumeric() || c == '%')).unwrap_or(behind.len());
-        let suffix = &behind[..letters];
-        let same = |case: bool| {
-            SUFFIXES.iter().position(|(s, ..)| if case { *s == suffix } else { s.eq_ignore_ascii_case(suffix) })
-        };
-        // 1mb is 1MB, but of k, M and G each has one spelling.
-        let found = same(true).or_else(|| same(false));
-        let Some(suffix) = found else {
-            let known: Vec<&str> = SUFFIXES[1..].iter().map(|s| s.0).collect();
-            let message = format!("{suffix} is no unit; there are {}", known.join(" "));
-            return Err(self.wrong(self.start + digits, message));
-        };
-        Ok((digits + letters, Token::Number(Quantity { number, suffix })))
+fn fits(column: &FilterColumn, number: Quantity, at: usize) -> Parsed<()> {
+    let (fits, counted) = match (column.kind, number.kind()) {
+        (_, SuffixKind::Anything) => (true, ""),
+        (CellKind::Percent, kind) => (kind == SuffixKind::Percent, "percent"),
+        (CellKind::Change(_), SuffixKind::Percent) => (true, ""),
+        (kind, suffix) => match kind.unit() {
+            Some(Unit::Bytes) => (suffix == SuffixKind::Bytes, "bytes"),
+            Some(Unit::Millis) => (suffix == SuffixKind::Millis, "milliseconds"),
+            Some(Unit::Objects) => (false, "objects"),
+            _ => (false, "plain numbers"),
+        },
+    };
+    let suffix = SUFFIXES[number.suffix].0;
+    match fits {
+        true => Ok(()),
+        false => wrong(at, format!("{} is counted in {counted}, not in {suffix}", column.id)),
     }
 }

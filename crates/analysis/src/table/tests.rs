@@ -319,10 +319,23 @@ fn errors_say_where_and_what_would_be_right() {
     }
     let umlaut = table.filter("name ~ 'ü' and ? > 1").expect_err("an error");
     assert_eq!(umlaut.character, 15, "places are told in characters");
-    let deep = "(".repeat(100_000);
-    assert!(table.filter(&deep).expect_err("too deep").message.contains("100 levels"));
     let long = vec!["bytes > 1"; 50_000].join(" and ");
     assert!(table.filter(&long).is_ok());
+    for (part, said) in [
+        ("(", "100 levels"),
+        ("not ", "100 levels"),
+        ("!", "100 levels"),
+        ("bytes > 1 and ", "it ends here"),
+        ("'\\", "has no partner"),
+        ("`", "expected an operator"),
+        ("a", "it ends here"),
+        ("1", "it ends here"),
+        ("1k", "is no unit"),
+        ("~", "expected a column"),
+    ] {
+        let error = table.filter(&part.repeat(1_000_000 / part.len())).expect_err(part);
+        assert!(error.message.contains(said), "{part}: {}", error.pointing(""));
+    }
 }
 
 #[test]

@@ -1,27 +1,42 @@
 //! Choice of a grouping for an input, by name or automatically, and the check that the input has the facts it needs.
 
-use crate::group::{self, AUTO, GroupOptions, Grouping, Reads};
+use crate::group::{self, AskedGrouping, ExpressionError, GroupOptions, Grouping, Reads};
 use memory_city_formats::{HeapSeries, SnapshotInfo};
 use memory_city_heap::error::{Error, Result};
 use std::sync::Arc;
 
-pub(super) fn choose(series: &dyn HeapSeries, grouping: &str) -> Result<Arc<Grouping>> {
-    named(match (grouping, series.has_sites()) {
-        (AUTO, true) => "type-site",
-        (AUTO, false) => "package-type",
-        (text, _) => text,
-    })
+/// The grouping that is asked for, or suits a series.
+pub(super) fn choose(series: &dyn HeapSeries, asked: &AskedGrouping) -> Result<Arc<Grouping>> {
+    match (asked.is_auto(), series.has_sites()) {
+        (true, true) => named("type-site"),
+        (true, false) => named("package-type"),
+        (false, _) => made(asked),
+    }
+}
+
+/// A grouping as people ask for it.
+pub(super) fn asked(text: &str) -> Result<AskedGrouping> {
+    group::registry().asked(text).map_err(unknown)
+}
+
+/// The grouping that was asked for.
+pub(crate) fn made(asked: &AskedGrouping) -> Result<Arc<Grouping>> {
+    group::registry().make(asked).map_err(unknown)
 }
 
 /// The grouping of a name or list.
 pub(crate) fn named(text: &str) -> Result<Arc<Grouping>> {
-    group::grouping(text).map_err(|error| Error::Unusable {
+    group::grouping(text).map_err(unknown)
+}
+
+fn unknown(error: ExpressionError) -> Error {
+    Error::Unusable {
         what: format!("The grouping {:?} is not known: character {}: {}", error.text, error.character(), error.message),
         remedy: match error.remedy() {
             remedy if remedy.is_empty() => "`memory-city report --help` shows how groupings are written".into(),
             remedy => remedy,
         },
-    })
+    }
 }
 
 /// The facts that every trace has, and those it may have.

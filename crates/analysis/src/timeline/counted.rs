@@ -5,14 +5,14 @@
 //! default grouping has packages, types, and the allocation sites if they are known.
 
 use super::builder::TimelineBuilder;
-use super::choice::named;
+use super::choice::{asked, made};
 use super::nodes::Timeline;
 use super::point::TimePoint;
 use super::sampled_part::SampledPart;
 use crate::group::domain::class_of_frame;
 use crate::group::{
-    AUTO, ByFunction, Classifier, ClassifierMeta, Grouping, GroupingRun, ObjectValues, ObjectView, Placement, Reads,
-    registry, tell_packages,
+    AskedGrouping, ByFunction, Classifier, ClassifierMeta, Grouping, GroupingRun, ObjectValues, ObjectView, Placement,
+    Reads, registry, tell_packages,
 };
 use memory_city_formats::counts::{ClassCounts, CountBasis};
 use memory_city_formats::replay::CohortKey;
@@ -44,7 +44,7 @@ impl CountedHistory {
     pub(crate) fn of(
         counted: CountedTimes,
         path: &Path,
-        grouping: &str,
+        grouping: &AskedGrouping,
         progress: &Progress,
     ) -> Result<CountedHistory> {
         tell_packages(counted.own_packages.as_deref());
@@ -73,7 +73,7 @@ impl CountedHistory {
     /// # Errors
     /// When it is not known or cannot be had, a classifier fails, or the work was cancelled.
     pub(super) fn regroup(&self, grouping: &str, progress: &Progress) -> Result<CountedHistory> {
-        let chosen = choose(&self.counted, grouping)?;
+        let chosen = choose(&self.counted, &asked(grouping)?)?;
         if let Err(lacks) = self.offers(&chosen) {
             return Err(Error::Unusable {
                 what: format!("The grouping {} cannot be applied. {lacks}", chosen.title),
@@ -136,11 +136,8 @@ fn offers(counted: &CountedTimes, grouping: &Grouping) -> std::result::Result<()
     }
 }
 
-fn choose(counted: &CountedTimes, grouping: &str) -> Result<Arc<Grouping>> {
-    match grouping {
-        AUTO => Ok(unasked(counted.tells_places)),
-        text => named(text),
-    }
+fn choose(counted: &CountedTimes, asked: &AskedGrouping) -> Result<Arc<Grouping>> {
+    if asked.is_auto() { Ok(unasked(counted.tells_places)) } else { made(asked) }
 }
 
 /// Packages as districts, types as buildings, divided by the place in the program's own code where places are known.

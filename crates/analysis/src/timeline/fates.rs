@@ -17,34 +17,12 @@ use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::progress::Progress;
 use rustc_hash::FxHashMap;
 
-/// The prefix of a grouping for the difference of two times: `difference:3-8:type`, or `difference::type` for that of the first and the
-/// last.
-pub const DIFFERENCE: &str = "difference:";
-
 /// The fates of objects, by exact identity, and by count.
 const FATES: [[&str; 4]; 3] = [
     ["Born", "Died", "Survived", "Stayed, perhaps in another group"],
     ["Born", "Died", "Survived", "Made while the first walk was taken"],
     ["More than before", "Fewer than before", "As many as before", "Stayed, perhaps in another group"],
 ];
-
-/// The times, counted from 1, and the grouping in `3-8:type`; no times for the first and the last.
-///
-/// # Errors
-/// When the text before the colon is no pair of times.
-pub(crate) fn parse(text: &str) -> Result<(Option<(usize, usize)>, &str)> {
-    let wrong = || Error::Unusable {
-        what: format!("\"{text}\" does not say which two times are compared"),
-        remedy: "Write them as 3-8, counted from 1".into(),
-    };
-    let (times, grouping) = text.split_once(':').ok_or_else(wrong)?;
-    if times.is_empty() {
-        return Ok((None, grouping));
-    }
-    let (from, to) = times.split_once('-').ok_or_else(wrong)?;
-    let number = |text: &str| text.trim().parse().ok().filter(|&n: &usize| n > 0).ok_or_else(wrong);
-    Ok((Some((number(from)?, number(to)?)), grouping))
-}
 
 /// The difference of two points in time, counted from 1, as a source of trees; by default of the first and the last. Objects are matched as
 /// in [`difference`](super::difference); bytes of objects matched by count are in proportion. An object of several groups counts in each.

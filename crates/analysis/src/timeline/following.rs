@@ -1,7 +1,7 @@
 //! A growing recording under a grouping: trees that were built stay, and only new walks are read.
 
 use super::builder::TimelineBuilder;
-use super::choice::{choose, with_wanted};
+use super::choice::{asked, choose, with_wanted};
 use super::history::History;
 use super::kept_amounts::KeptAmounts;
 use super::sampled_part::SampledPart;
@@ -59,7 +59,7 @@ impl History {
     ) -> Result<History> {
         let series: Arc<dyn HeapSeries> = Arc::from(recording.open(progress)?);
         tell_packages(series.own_packages());
-        let grouping = choose(&*series, grouping)?;
+        let grouping = choose(&*series, &asked(grouping)?)?;
         let following = Following { recording: recording.clone(), trees: Mutex::default() };
         History::followed(series, grouping, options, Arc::new(following), progress)
     }

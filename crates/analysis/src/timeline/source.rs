@@ -39,9 +39,6 @@ pub enum Source {
 pub const GROUPED_BY_THE_WRITER: &str =
     "The input has trees, not objects: they are grouped as the program that wrote them grouped them";
 
-/// The prefix of a grouping for dead objects instead of live ones: `died:age>type>site`.
-pub const DIED: &str = "died:";
-
 impl Source {
     /// The trees over time.
     pub fn timeline(&self) -> &Arc<Timeline> {

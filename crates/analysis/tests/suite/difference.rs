@@ -277,7 +277,7 @@ fn owners_and_types_of_traces_are_matched_by_identity() {
 /// counts are those by identity.
 #[test]
 fn the_difference_as_trees_is_the_heap_at_both_times() {
-    use memory_city_analysis::timeline::{DIFFERENCE, fates};
+    use memory_city_analysis::timeline::fates;
     let last_dumps =
         ["sample-data/person-leak/person-leak-15.hprof.gz", "sample-data/person-leak/person-leak-16.hprof.gz"];
     let trace = ["tests/data/anttracks/churn-parallel"];
@@ -318,18 +318,14 @@ fn the_difference_as_trees_is_the_heap_at_both_times() {
             }
         }
         // Opened as anybody opens it.
-        let opened = open(paths, &format!("{DIFFERENCE}{}-{}:{grouping}", base + 1, time + 1));
+        let opened = open(paths, &format!("difference:{}-{}:{grouping}", base + 1, time + 1));
         for side in 0..2 {
             assert_eq!(opened.timeline().amount(side, NodeId::ROOT), trees.amount(side, NodeId::ROOT));
         }
         let said = opened.warnings().iter().map(|w| w.message.clone()).collect::<Vec<_>>().join("\n");
         assert!(said.contains(if source.is_recorded() { "by identity" } else { "no identity" }), "{said}");
     }
-    let wrong = Source::open(
-        &[root().join(trace[0])],
-        &format!("{DIFFERENCE}3to4:type"),
-        GroupOptions::default(),
-        &Progress::new(),
-    );
+    let wrong =
+        Source::open(&[root().join(trace[0])], "difference:3to4:type", GroupOptions::default(), &Progress::new());
     assert!(wrong.err().is_some_and(|e| e.to_string().contains("two times")));
 }

@@ -244,6 +244,27 @@ fn a_static_field_names_what_native_code_holds_too() {
     assert!(headline.starts_with("Cache.entries (Object[]): 600 Entry"), "{headline}");
 }
 
+/// Of five points in time the last three look like growth.
+#[test]
+fn what_comes_and_goes_between_the_points_is_seen_at_more_of_them() {
+    for (counts, kind) in [
+        ([200, 0, 500, 0, 0, 500, 0, 0, 500], VerdictKind::Ok),
+        ([200, 200, 700, 700, 700, 1200, 1200, 1200, 1700], VerdictKind::Leak),
+    ] {
+        let dump = |(time, n): (u64, u64)| {
+            let mut d = program(1_700_000_000_000 + 1000 * time, "com/acme", "Entry");
+            let at = |i: u64| 0x20_0000 + i * 0x800;
+            d.object_array(0x10_0000, ENTRIES, &(0..n).map(at).collect::<Vec<_>>());
+            (0..n).for_each(|i| entry(&mut d, at(i)));
+            d.finish()
+        };
+        let dumps: Vec<_> = (0..).zip(counts).map(dump).collect();
+        let (_folder, source) = open(&dumps);
+        let verdict = leak(&source).verdict.expect("a verdict");
+        assert_eq!(verdict.kind, kind, "{counts:?}: {}", verdict.headline);
+    }
+}
+
 #[test]
 fn memory_outside_the_heap_is_named_where_it_is_large() {
     // Capacity of a buffer; whether it is a view of another, and a mapped file; what the VM has counted; and what is said.

@@ -8,7 +8,7 @@ use memory_city_analysis::lives::{
     grouping_of_dead, life_spans, lives_of,
 };
 use memory_city_analysis::tabular::{Cell, ResultTable};
-use memory_city_analysis::timeline::{AUTO, Amount, DIED, GcKind, GcPoint, History, Metric, NodeId, Source};
+use memory_city_analysis::timeline::{AUTO, Amount, GcKind, GcPoint, History, Metric, NodeId, Source};
 use memory_city_formats::event::{ObjectInfo, Program};
 use memory_city_formats::replay::{CohortChange, CohortKey, Collection, Moment};
 use memory_city_formats::{GcHistory, HeapSeries, LifeStep, Lives, Recording, SnapshotInfo};
@@ -175,10 +175,10 @@ fn what_died_is_what_is_gone_object_by_object() {
 #[test]
 fn the_difference_of_two_times_is_what_died_between_them() {
     let source = open(&trace("churn-parallel"), AUTO);
-    let died = died_over_time(&source, "age>type>site", &Progress::new()).expect("trees");
+    let grouping = grouping_of_dead("age>type>site").expect("a grouping");
+    let died = died_over_time(&source, &grouping, &Progress::new()).expect("trees");
     let timeline = died.timeline();
     let (lives, history) = lives_of(&source, &Progress::new()).expect("a trace");
-    let grouping = grouping_of_dead("age>type>site").expect("a grouping");
     let times = timeline.times() as u32;
     assert_eq!(times, lives.gcs());
     for (first, end) in [(0, times), (1, times), (2, 5), (3, 3)] {
@@ -193,7 +193,7 @@ fn the_difference_of_two_times_is_what_died_between_them() {
         assert_eq!(all.bytes as u64, after.bytes - before.bytes);
     }
     // Opened as anybody opens it.
-    let opened = open(&trace("churn-parallel"), &format!("{DIED}age>type>site"));
+    let opened = open(&trace("churn-parallel"), "died:age>type>site");
     let last = times as usize - 1;
     assert_eq!(opened.timeline().amount(last, NodeId::ROOT), timeline.amount(last, NodeId::ROOT));
     assert!(opened.grouping_title().starts_with("Died: Age"), "{}", opened.grouping_title());

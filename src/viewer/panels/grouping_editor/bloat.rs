@@ -2,7 +2,7 @@
 //! the program as an example. Choosing it copies the script to the person's own, to be changed, and for the command line too.
 
 use memory_city_analysis::group::script::{self, ClassifierScript, EXTENSION};
-use memory_city_analysis::group::{self, GroupingError};
+use memory_city_analysis::group::{self, ExpressionError};
 use std::path::Path;
 
 /// Name of the grouping.
@@ -46,7 +46,7 @@ fn make_known_in(folder: Option<&Path>) -> Result<(), String> {
 }
 
 fn why_not() -> String {
-    group::grouping(LIST).err().map_or_else(String::new, |error: GroupingError| error.message)
+    group::grouping(LIST).err().map_or_else(String::new, |error: ExpressionError| error.message)
 }
 
 #[cfg(test)]

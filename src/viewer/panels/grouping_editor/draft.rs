@@ -1,6 +1,6 @@
 //! The unfinished grouping of the editor: its text and its levels, which always agree, and its mistakes.
 
-use memory_city_analysis::group::{self, Grouping, GroupingError, GroupingLevel, Registry, list_text};
+use memory_city_analysis::group::{self, ExpressionError, Grouping, GroupingLevel, Registry, list_text};
 use memory_city_analysis::timeline::Source;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub enum DraftOutcome {
     #[default]
     Empty,
     /// It is no grouping.
-    Wrong(GroupingError),
+    Wrong(ExpressionError),
     /// It is one, which the input cannot offer: why.
     Refused(Arc<Grouping>, String),
     /// It can be grouped so.

@@ -7,7 +7,7 @@ use super::{EditorTools, theme, widgets};
 use bevy_egui::egui::text::{LayoutJob, TextFormat};
 use bevy_egui::egui::{self, Align, FontId, Key, Layout, Modifiers, RichText, Stroke, Ui};
 use memory_city_analysis::group::saved::{id_of, refused_title};
-use memory_city_analysis::group::{self, Completion, GroupingError};
+use memory_city_analysis::group::{self, Completion, ExpressionError};
 use std::sync::Arc;
 
 /// How many names are proposed at once.
@@ -216,7 +216,7 @@ fn move_to_end(ui: &Ui, id: egui::Id, text: &str) {
 }
 
 /// The text, underlined where it goes wrong.
-fn marked(ui: &Ui, text: &str, wrong: Option<&GroupingError>) -> Arc<egui::Galley> {
+fn marked(ui: &Ui, text: &str, wrong: Option<&ExpressionError>) -> Arc<egui::Galley> {
     let font = FontId::monospace(12.5);
     let plain = TextFormat::simple(font.clone(), theme::TEXT);
     let mut job = LayoutJob::default();

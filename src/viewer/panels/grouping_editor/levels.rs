@@ -7,7 +7,7 @@ use super::widgets::{self, CardLook};
 use super::{EditorTools, theme};
 use bevy_egui::egui::{self, EventFilter, Key, Modifiers, RichText, Stroke, Ui};
 use memory_city_analysis::group::{
-    self, GroupingLevel, LevelCondition, LevelInside, LevelOption, PartKind, Registry, list_text,
+    self, GroupingLevel, LevelCondition, LevelInside, LevelOption, PartKind, Registry, TextPlace, list_text,
 };
 
 /// The part being dragged.
@@ -275,9 +275,11 @@ fn options(ui: &mut Ui, known: &'static [group::OptionInfo], options: &mut Vec<L
             if ui.checkbox(&mut there, text).on_hover_text(info.description).changed() {
                 match place {
                     Some(place) => drop(options.remove(place)),
-                    None => {
-                        options.push(LevelOption { name: info.name.to_owned(), value: info.example.map(str::to_owned) })
-                    }
+                    None => options.push(LevelOption {
+                        name: info.name.to_owned(),
+                        value: info.example.map(str::to_owned),
+                        at: TextPlace::default(),
+                    }),
                 }
                 changed = true;
                 continue;

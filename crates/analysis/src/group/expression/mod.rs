@@ -13,53 +13,36 @@
 //! name       = letters, digits, "-", "_"
 //! value      = anything but ",", " and " and what closes; or a text in quotation marks, with \" and \\ in it
 //! ```
-//! Spaces are free. Lists nest at most [`syntax::DEEPEST`] levels.
+//! Spaces are free. A list has at most [`syntax::LONGEST`] bytes and nests at most [`syntax::DEEPEST`] levels.
 
 mod builder;
 mod syntax;
-pub(super) mod words;
 
 use super::grouping::Grouping;
-use super::outline::{GroupingLevel, LevelCondition, LevelInside, LevelOption};
+use super::outline::GroupingLevel;
 use super::registry::Registry;
-use syntax::{ListParser, Parsed, ParsedCondition, ParsedInside, ParsedOption};
-use words::GroupingError;
+use crate::grammar::ExpressionError;
 
 /// The grouping of a list. Its id is the list in its shortest form.
-pub(super) fn parse(registry: &Registry, text: &str) -> Result<Grouping, GroupingError> {
-    let mut parser = ListParser::new(registry, text);
-    let list = parser.whole()?;
-    let (classifiers, id) = parser.make_list(&list, true)?;
-    Ok(Grouping::new(id, classifiers))
+pub(super) fn parse(registry: &Registry, text: &str) -> Result<Grouping, ExpressionError> {
+    make(registry, text, &levels(registry, text)?)
 }
 
 /// A list as it is written, part by part.
-pub(super) fn levels(registry: &Registry, text: &str) -> Result<Vec<GroupingLevel>, GroupingError> {
-    let list = ListParser::new(registry, text).whole()?;
-    Ok(list.iter().map(level).collect())
+pub(super) fn levels(registry: &Registry, text: &str) -> Result<Vec<GroupingLevel>, ExpressionError> {
+    registry.whole(text).map_err(|error| error.of(text))
 }
 
-fn level(written: &Parsed<'_>) -> GroupingLevel {
-    let option = |(_, name, value): &ParsedOption<'_>| LevelOption {
-        name: (*name).to_owned(),
-        value: value.as_ref().map(|value| value.to_string()),
-    };
-    let condition = |written: &ParsedCondition<'_>| LevelCondition {
-        not: written.not,
-        of: level(&written.of),
-        compared: written.compared.as_ref().map(|(operator, value, _)| ((*operator).to_owned(), value.to_string())),
-    };
-    let inside = match &written.inside {
-        ParsedInside::Options(options) => LevelInside::Options(options.iter().map(option).collect()),
-        ParsedInside::List(list) => LevelInside::List(list.iter().map(level).collect()),
-        ParsedInside::Conditions(all) => LevelInside::Conditions(all.iter().map(condition).collect()),
-    };
-    GroupingLevel { id: written.name.to_owned(), inside }
+/// The grouping of a list that was read from a text.
+pub(super) fn make(registry: &Registry, text: &str, list: &[GroupingLevel]) -> Result<Grouping, ExpressionError> {
+    let (classifiers, id) = registry.make_list(list, true).map_err(|error| error.of(text))?;
+    Ok(Grouping::new(id, classifiers))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::group::outline::{LevelCondition, LevelInside, LevelOption, TextPlace, list_text};
     use proptest::prelude::*;
 
     fn error(text: &str) -> String {
@@ -173,7 +156,82 @@ mod tests {
         assert_eq!(texts("loader"), ["loader", "loaders"]);
     }
 
+    #[test]
+    fn a_text_of_a_megabyte_is_refused_at_once() {
+        let registry = Registry::new();
+        for part in
+            ["type>", "pointed-from(", "rooted(kind,", "filter(size>1 and ", "filter(site~\"", "\\", "(", "a", " "]
+        {
+            let text = part.repeat(1_000_000 / part.len());
+            let error = registry.grouping(&text).expect_err(part);
+            assert_eq!((error.at, error.message.contains("at most")), (syntax::LONGEST, true), "{}", error.message);
+        }
+        // What is just short enough is read.
+        let long = vec!["type"; syntax::LONGEST / 5].join(">");
+        assert_eq!(registry.grouping(&long).map(|grouping| grouping.classifiers.len()), Ok(syntax::LONGEST / 5));
+    }
+
+    /// Names that begin like words of the language are among them.
+    fn names() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[a-zü_-]{1,6}",
+            prop::sample::select(vec!["type", "and", "notes", "site", "size"]).prop_map(str::to_owned)
+        ]
+    }
+
+    fn values() -> impl Strategy<Value = String> {
+        prop_oneof![r#"[a-zü ,()\[\]"\\=>~]{1,8}"#, r"( ?(and|or|=|not|a) ?){1,4}"]
+            .prop_map(|value| value.trim().to_owned())
+            .prop_filter("a value", |value| !value.is_empty())
+    }
+
+    fn options() -> impl Strategy<Value = LevelInside> {
+        let at = TextPlace::default();
+        let option =
+            (names(), prop::option::of(values())).prop_map(move |(name, value)| LevelOption { name, value, at });
+        prop::collection::vec(option, 0..3).prop_map(LevelInside::Options)
+    }
+
+    fn level(id: &str, inside: LevelInside) -> GroupingLevel {
+        GroupingLevel { id: id.to_owned(), inside, at: TextPlace::default() }
+    }
+
+    fn lists() -> impl Strategy<Value = Vec<GroupingLevel>> {
+        let named = (names(), options()).prop_map(|(id, inside)| level(&id, inside)).boxed();
+        let operators = prop::sample::select(vec!["!=", "!~", "<=", ">=", "==", "=", "~", "<", ">"]);
+        let compared = prop::option::of((operators.prop_map(str::to_owned), values()));
+        let condition = (any::<bool>(), named.clone(), compared)
+            // After `not`, and alone, that word is no name.
+            .prop_filter("a name", |(_, of, _)| of.id != "not")
+            .prop_map(|(not, of, compared)| LevelCondition { not, of, compared, at: TextPlace::default() });
+        let conditions = prop::collection::vec(condition, 1..4);
+        let filter = conditions.prop_map(|all| level("filter", LevelInside::Conditions(all)));
+        let part = prop_oneof![named, filter].prop_recursive(4, 12, 3, |inner| {
+            let id = prop::sample::select(vec!["pointed-from", "points-to"]);
+            (id, prop::collection::vec(inner, 0..4)).prop_map(|(id, list)| level(id, LevelInside::List(list)))
+        });
+        prop::collection::vec(part, 1..4)
+    }
+
     proptest! {
+        #[test]
+        fn what_is_printed_is_read_as_the_same(list in lists()) {
+            prop_assert_eq!(Registry::new().levels(&list_text(&list)), Ok(list));
+        }
+
+        #[test]
+        fn ids_of_groupings_lead_to_them(value in values(), other in values()) {
+            let registry = Registry::new();
+            let condition = |operator: &str, value: &str| LevelCondition {
+                compared: Some((operator.to_owned(), value.to_owned())),
+                ..registry.new_condition("type")
+            };
+            let filter = LevelInside::Conditions(vec![condition("=", &value), condition("!~", &other)]);
+            let made = registry.grouping(&level("filter", filter).to_string()).expect("a filter");
+            prop_assert_eq!(&registry.grouping(&made.id).expect("again").title, &made.title);
+            prop_assert_eq!(&registry.grouping(&made.id).expect("again").id, &made.id);
+        }
+
         #[test]
         fn any_text_is_a_grouping_or_an_error_with_a_place(text in "([a-z>›()\\[\\]=, ü-]|filter\\(|size|pointed-from\\(|type|\\\\|\"| and ){0,24}") {
             let registry = Registry::new();

@@ -1,252 +1,144 @@
-//! The parsed form of a grouping: classifiers, options, lists and conditions, with their places in the text.
+//! Parsers of groupings, on the words and marks of [`grammar`](crate::grammar).
 
 use super::builder::option_names;
-use super::words::{GroupingError, is_of_name};
+use crate::grammar::{ExpressionError, Parsed, Typed, keyword, name, operator, place, quoted, token};
 use crate::group::filter;
+use crate::group::outline::{GroupingLevel, LevelCondition, LevelInside, LevelOption, TextPlace};
 use crate::group::registry::{Inside, Registry};
-use std::borrow::Cow;
+use winnow::Parser;
+use winnow::combinator::{alt, opt, separated};
+use winnow::stream::{Location, Stream};
+use winnow::token::one_of;
 
 /// Levels of lists inside each other.
 pub(super) const DEEPEST: usize = 8;
 
-/// A classifier as it is written.
-pub(super) struct Parsed<'t> {
-    pub(super) at: usize,
-    pub(super) name: &'t str,
-    pub(super) inside: ParsedInside<'t>,
+/// Most bytes of a grouping: one that people type has hundreds.
+pub(super) const LONGEST: usize = 1 << 16;
+
+/// An error about what comes next.
+fn expected(what: &str, rest: &mut Typed<'_>) -> ExpressionError {
+    let at = place(rest);
+    let found = rest.chars().next().map_or("the end".to_owned(), |c| format!("{c:?}"));
+    ExpressionError::new(at, format!("{what} is expected, found {found}"))
 }
 
-/// The content of the parentheses of a classifier.
-pub(super) enum ParsedInside<'t> {
-    Options(Vec<ParsedOption<'t>>),
-    List(Vec<Parsed<'t>>),
-    Conditions(Vec<ParsedCondition<'t>>),
-}
-
-pub(super) type ParsedOption<'t> = (usize, &'t str, Option<Cow<'t, str>>);
-
-/// A condition of a filter as it is written.
-pub(super) struct ParsedCondition<'t> {
-    pub(super) not: bool,
-    pub(super) of: Parsed<'t>,
-    /// Operator, value, and where it stands.
-    pub(super) compared: Option<(&'static str, Cow<'t, str>, usize)>,
-}
-
-/// Reads a list from left to right.
-pub(super) struct ListParser<'t> {
-    pub(super) registry: &'t Registry,
-    text: &'t str,
-    at: usize,
-    depth: usize,
-}
-
-impl<'t> ListParser<'t> {
-    pub(super) fn new(registry: &'t Registry, text: &'t str) -> ListParser<'t> {
-        ListParser { registry, text, at: 0, depth: 0 }
+/// Parts in parentheses or brackets, if any are opened; the parts are told what closes them.
+fn inside<'t, T>(
+    mut part: impl FnMut(char, &mut Typed<'t>) -> Parsed<T>,
+    separator: impl Parser<Typed<'t>, (), ExpressionError>,
+    named: &str,
+    rest: &mut Typed<'t>,
+) -> Parsed<Option<Vec<T>>> {
+    let opened = opt(token(alt(('('.value(')'), '['.value(']'))))).parse_next(rest)?;
+    let Some(close) = opened else { return Ok(None) };
+    let parts = separated(1.., |rest: &mut Typed<'t>| part(close, rest), separator).parse_next(rest)?;
+    match opt(token(close)).parse_next(rest)? {
+        Some(_) => Ok(Some(parts)),
+        None => Err(expected(&format!("{close:?} or {named}"), rest)),
     }
+}
 
+/// A value: a text in quotation marks, or all up to one of these ends.
+fn value(ends: &[&str], rest: &mut Typed<'_>) -> Parsed<String> {
+    let at = place(rest);
+    if rest.starts_with('"') {
+        let unclosed = |_| ExpressionError::new(at, "the quotation mark is never closed");
+        return quoted('"').parse_next(rest).map_err(unclosed);
+    }
+    let is_end = |&at: &usize| ends.iter().any(|end| rest.as_bytes()[at..].starts_with(end.as_bytes()));
+    let end = (0..rest.len()).find(is_end).unwrap_or(rest.len());
+    Ok(rest.next_slice(end).trim().to_owned())
+}
+
+impl Registry {
     /// The names of all classifiers.
-    pub(super) fn classifiers(&self) -> Vec<String> {
-        self.registry.entries().iter().map(|e| e.meta.id.to_string()).collect()
+    pub(super) fn classifier_names(&self) -> Vec<String> {
+        self.entries().iter().map(|e| e.meta.id.to_string()).collect()
     }
 
-    pub(super) fn error(&self, at: usize, message: impl Into<String>) -> GroupingError {
-        GroupingError { text: self.text.to_owned(), at, message: message.into(), known: Vec::new(), nearest: None }
-    }
-
-    fn skip_spaces(&mut self) {
-        let rest = &self.text[self.at..];
-        self.at += rest.len() - rest.trim_start().len();
-    }
-
-    fn peek(&mut self) -> Option<char> {
-        self.skip_spaces();
-        self.text[self.at..].chars().next()
-    }
-
-    /// Takes one of some characters, if it comes next.
-    fn take(&mut self, of: &[char]) -> Option<char> {
-        let c = self.peek().filter(|c| of.contains(c))?;
-        self.at += c.len_utf8();
-        Some(c)
-    }
-
-    /// Takes a word, if it comes next.
-    fn take_word(&mut self, word: &str) -> bool {
-        self.skip_spaces();
-        let rest = &self.text[self.at..];
-        let found = rest.strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_of_name));
-        self.at += if found { word.len() } else { 0 };
-        found
-    }
-
-    /// Takes a name, which may turn out to be empty.
-    fn name(&mut self) -> (usize, &'t str) {
-        self.skip_spaces();
-        let rest = &self.text[self.at..];
-        let end = rest.find(|c| !is_of_name(c)).unwrap_or(rest.len());
-        let start = self.at;
-        self.at += end;
-        (start, &rest[..end])
-    }
-
-    fn found(&mut self) -> String {
-        self.peek().map_or("the end".to_owned(), |c| format!("{c:?}"))
-    }
-
-    /// Takes a value: up to one of these ends, or a quoted text.
-    fn value(&mut self, ends: &[&str]) -> Result<Cow<'t, str>, GroupingError> {
-        if self.peek() == Some('"') {
-            let start = self.at;
-            let mut value = String::new();
-            let mut chars = self.text[start + 1..].char_indices();
-            while let Some((i, c)) = chars.next() {
-                match c {
-                    '"' => {
-                        self.at = start + 1 + i + 1;
-                        return Ok(value.into());
-                    }
-                    '\\' => value.extend(chars.next().map(|(_, c)| c)),
-                    c => value.push(c),
-                }
-            }
-            return Err(self.error(start, "the quotation mark is never closed"));
-        }
-        let rest = &self.text[self.at..];
-        let end = ends.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
-        self.at += end;
-        Ok(rest[..end].trim().into())
-    }
-
-    fn classifier(&mut self) -> Result<Parsed<'t>, GroupingError> {
-        let (at, name) = self.name();
-        if name.is_empty() {
-            let message = format!("a classifier is expected, found {}", self.found());
-            return Err(GroupingError { known: self.classifiers(), ..self.error(at, message) });
-        }
-        let inside = match self.registry.entry(name).map(|entry| entry.inside) {
-            Some(Inside::List) => ParsedInside::List(self.inner_list()?),
-            Some(Inside::Conditions) => ParsedInside::Conditions(self.conditions(name)?),
-            _ => ParsedInside::Options(self.options(name)?),
-        };
-        Ok(Parsed { at, name, inside })
-    }
-
-    fn expect_close(&mut self, close: char, other: &str) -> Result<(), GroupingError> {
-        if self.take(&[close]).is_some() {
-            return Ok(());
-        }
-        let message = format!("{close:?} or {other} is expected, found {}", self.found());
-        Err(self.error(self.at, message))
-    }
-
-    fn options(&mut self, of: &str) -> Result<Vec<ParsedOption<'t>>, GroupingError> {
-        let mut options = Vec::new();
-        let Some(open) = self.take(&['(', '[']) else { return Ok(options) };
-        let close = closes(open);
-        loop {
-            let (at, name) = self.name();
-            if name.is_empty() {
-                let message = format!("an option of {of} is expected, found {}", self.found());
-                let known = self.registry.entry(of).map(option_names).unwrap_or_default();
-                return Err(GroupingError { known, ..self.error(at, message) });
-            }
-            let value = match self.take(&['=']) {
-                Some(_) => Some(self.value(&[",", close.encode_utf8(&mut [0; 4])])?),
-                None => None,
-            };
-            options.push((at, name, value));
-            if self.take(&[',']).is_none() {
-                self.expect_close(close, "','")?;
-                return Ok(options);
-            }
-        }
-    }
-
-    fn inner_list(&mut self) -> Result<Vec<Parsed<'t>>, GroupingError> {
-        let Some(open) = self.take(&['(', '[']) else { return Ok(Vec::new()) };
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(self.error(self.at, format!("more than {DEEPEST} levels of lists inside each other")));
-        }
-        let list = self.list()?;
-        self.depth -= 1;
-        self.expect_close(closes(open), "'>'")?;
-        Ok(list)
-    }
-
-    fn conditions(&mut self, filter: &str) -> Result<Vec<ParsedCondition<'t>>, GroupingError> {
-        let Some(open) = self.take(&['(', '[']) else {
-            let message = format!("{filter} needs a condition, such as {filter}({})", filter::EXAMPLE);
-            return Err(self.error(self.at, message));
-        };
-        let close = closes(open);
-        let mut conditions = Vec::new();
-        loop {
-            let not = self.take_word("not");
-            let (at, name) = self.name();
-            if name.is_empty() {
-                let message = format!("a condition is expected, found {}", self.found());
-                return Err(GroupingError { known: self.askable(), ..self.error(at, message) });
-            }
-            let of = Parsed { at, name, inside: ParsedInside::Options(self.options(name)?) };
-            self.skip_spaces();
-            let rest = &self.text[self.at..];
-            let operator = filter::OPERATORS.iter().find(|operator| rest.starts_with(**operator));
-            let compared = match operator {
-                Some(operator) => {
-                    self.at += operator.len();
-                    self.skip_spaces();
-                    let at = self.at;
-                    let plain = self.peek() != Some('"');
-                    let value = self.value(&[" and ", close.encode_utf8(&mut [0; 4])])?;
-                    if plain && value.contains(" or ") {
-                        let message = "conditions are joined by `and` alone; a value that holds \" or \" stands in quotation marks";
-                        return Err(self.error(at, message));
-                    }
-                    Some((*operator, value, at))
-                }
-                None => None,
-            };
-            conditions.push(ParsedCondition { not, of, compared });
-            if !self.take_word("and") {
-                self.expect_close(close, "`and`")?;
-                return Ok(conditions);
-            }
-        }
-    }
-
-    /// The quantities that filters can use.
-    pub(super) fn askable(&self) -> Vec<String> {
-        let numbers = filter::NUMBERS.iter().map(|n| n.name.to_owned());
-        let of_entries = self.registry.entries().iter().filter(|e| e.inside != Inside::Conditions);
-        let mut all: Vec<String> = numbers.chain(of_entries.map(|e| e.meta.id.to_string())).collect();
+    /// The names of the quantities that filters can use, sorted.
+    pub(super) fn askable_names(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.askable().into_iter().map(|(name, _)| name).collect();
         all.sort_unstable();
-        all.dedup();
         all
     }
 
-    fn list(&mut self) -> Result<Vec<Parsed<'t>>, GroupingError> {
-        let mut list = vec![self.classifier()?];
-        while self.take(&['>', '›']).is_some() {
-            list.push(self.classifier()?);
+    /// A whole text as a list.
+    pub(super) fn whole(&self, text: &str) -> Parsed<Vec<GroupingLevel>> {
+        if text.len() > LONGEST {
+            return Err(ExpressionError::new(LONGEST, format!("a grouping has at most {LONGEST} bytes")));
         }
-        Ok(list)
+        let mut rest = Typed::new(text);
+        let arrow = token(one_of(['>', '›'])).void();
+        let list = separated(1.., |rest: &mut Typed<'_>| self.level(0, rest), arrow).parse_next(&mut rest)?;
+        place(&mut rest);
+        if rest.is_empty() { Ok(list) } else { Err(expected("'>'", &mut rest)) }
     }
 
-    pub(super) fn whole(&mut self) -> Result<Vec<Parsed<'t>>, GroupingError> {
-        let list = self.list()?;
-        match self.peek() {
-            None => Ok(list),
-            Some(_) => {
-                let message = format!("'>' is expected, found {}", self.found());
-                Err(self.error(self.at, message))
+    /// A classifier in so many lists.
+    fn level(&self, depth: usize, rest: &mut Typed<'_>) -> Parsed<GroupingLevel> {
+        if depth > DEEPEST {
+            let message = format!("more than {DEEPEST} levels of lists inside each other");
+            return Err(ExpressionError::new(rest.current_token_start(), message));
+        }
+        let at = place(rest);
+        let Some(id) = opt(name).parse_next(rest)? else {
+            return Err(expected("a classifier", rest).knowing(self.classifier_names()));
+        };
+        let inside = match self.entry(id).map(|entry| entry.inside) {
+            Some(Inside::List) => {
+                let arrow = token(one_of(['>', '›'])).void();
+                let list = inside(|_, rest| self.level(depth + 1, rest), arrow, "'>'", rest)?;
+                LevelInside::List(list.unwrap_or_default())
             }
-        }
+            Some(Inside::Conditions) => {
+                let all = inside(|close, rest| self.condition(close, rest), keyword("and"), "`and`", rest)?;
+                LevelInside::Conditions(all.ok_or_else(|| {
+                    let message = format!("{id} needs a condition, such as {id}({})", filter::EXAMPLE);
+                    ExpressionError::new(place(rest), message)
+                })?)
+            }
+            _ => self.options(id, rest)?,
+        };
+        Ok(GroupingLevel { id: id.to_owned(), inside, at: TextPlace(at) })
     }
-}
 
-fn closes(open: char) -> char {
-    if open == '(' { ')' } else { ']' }
+    fn options(&self, of: &str, rest: &mut Typed<'_>) -> Parsed<LevelInside> {
+        let option = |close: char, rest: &mut Typed<'_>| {
+            let at = place(rest);
+            let Some(name) = opt(name).parse_next(rest)? else {
+                let known = self.entry(of).map(option_names).unwrap_or_default();
+                return Err(expected(&format!("an option of {of}"), rest).knowing(known));
+            };
+            let value = match opt(token('=')).parse_next(rest)? {
+                Some(_) => Some(value(&[",", close.encode_utf8(&mut [0; 4])], rest)?),
+                None => None,
+            };
+            Ok(LevelOption { name: name.to_owned(), value, at: TextPlace(at) })
+        };
+        let options = inside(option, token(',').void(), "','", rest)?;
+        Ok(LevelInside::Options(options.unwrap_or_default()))
+    }
+
+    fn condition(&self, close: char, rest: &mut Typed<'_>) -> Parsed<LevelCondition> {
+        let not = opt(keyword("not")).parse_next(rest)?.is_some();
+        let at = place(rest);
+        let Some(id) = opt(name).parse_next(rest)? else {
+            return Err(expected("a condition", rest).knowing(self.askable_names()));
+        };
+        let of = GroupingLevel { id: id.to_owned(), inside: self.options(id, rest)?, at: TextPlace(at) };
+        let operator = opt(operator).parse_next(rest)?;
+        let at = place(rest);
+        let Some((_, operator)) = operator else {
+            return Ok(LevelCondition { not, of, compared: None, at: TextPlace(at) });
+        };
+        let plain = !rest.starts_with('"');
+        let value = value(&[" and ", close.encode_utf8(&mut [0; 4])], rest)?;
+        if plain && value.contains(" or ") {
+            let message = "conditions are joined by `and` alone; a value that holds \" or \" stands in quotation marks";
+            return Err(ExpressionError::new(at, message));
+        }
+        Ok(LevelCondition { not, of, compared: Some((operator.to_owned(), value)), at: TextPlace(at) })
+    }
 }

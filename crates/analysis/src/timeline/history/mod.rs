@@ -3,7 +3,7 @@
 mod queries;
 
 use super::builder::TimelineBuilder;
-use super::choice::{check, choose, known_of_traces, with_wanted};
+use super::choice::{asked, check, choose, known_of_traces, with_wanted};
 use super::dump_cache::DumpCache;
 use super::following::Following;
 use super::kept_amounts::KeptAmounts;
@@ -11,7 +11,7 @@ use super::key::NodeId;
 use super::nodes::Timeline;
 use super::references::ReferenceMap;
 use super::trees::{TimeTree, point_of, points_of_interest, recorded, trees_of};
-use crate::group::{self, GroupOptions, Grouped, Grouping, Reads};
+use crate::group::{self, AskedGrouping, GroupOptions, Grouped, Grouping, Reads};
 use memory_city_formats::HeapSeries;
 use memory_city_heap::HeapState;
 use memory_city_heap::error::{Result, Warning};
@@ -67,6 +67,16 @@ impl History {
     pub fn build(
         series: Arc<dyn HeapSeries>,
         grouping: &str,
+        options: GroupOptions,
+        progress: &Progress,
+    ) -> Result<History> {
+        History::build_asked(series, &asked(grouping)?, options, progress)
+    }
+
+    /// As [`History::build`], with a grouping that was parsed.
+    pub(crate) fn build_asked(
+        series: Arc<dyn HeapSeries>,
+        grouping: &AskedGrouping,
         options: GroupOptions,
         progress: &Progress,
     ) -> Result<History> {

@@ -244,6 +244,11 @@ fn fit(tiles: &mut Tiles<Pane>, at: TileId, before: egui::Vec2, now: egui::Vec2,
     }
 }
 
+/// Every pane has a tab, also alone.
+fn simple() -> SimplificationOptions {
+    SimplificationOptions { all_panes_must_have_tabs: true, ..SimplificationOptions::default() }
+}
+
 /// Sizes as shares around 1: a part dropped beside them gets a share of 1, and is then as large as they are.
 fn shares(sizes: &[f32]) -> Vec<f32> {
     let mean = sizes.iter().sum::<f32>() / sizes.len().max(1) as f32;
@@ -343,7 +348,7 @@ impl egui_tiles::Behavior<Pane> for Panes<'_> {
     }
 
     fn simplification_options(&self) -> SimplificationOptions {
-        SimplificationOptions { all_panes_must_have_tabs: true, ..SimplificationOptions::default() }
+        simple()
     }
 
     fn gap_width(&self, _: &egui::Style) -> f32 {
@@ -406,7 +411,11 @@ pub fn keep_layout(mut dock: ResMut<Dock>, buttons: Res<ButtonInput<MouseButton>
     if dock.edited && buttons.get_pressed().len() == 0 {
         dock.edited = false;
         match dock.first {
-            None => saved_layout::save(&dock.tree, dock.size),
+            None => {
+                // A tab that was just closed is still a child of its container.
+                dock.tree.simplify(&simple());
+                saved_layout::save(&dock.tree, dock.size);
+            }
             Some(_) => saved_layout::remove(),
         }
     }

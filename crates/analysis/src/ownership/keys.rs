@@ -19,8 +19,8 @@ struct KeyReader<'v> {
     progress: &'v Progress,
 }
 
-/// The key by which the first object of each pair holds the second, as the program's author writes it; `None` where the first is no entry of
-/// a table, or its key has no text. Costs a few scans of the parts of the input in which these objects lie.
+/// The keys by which the first objects of pairs hold the second ones, as the program's author writes them. `None` where the first is no
+/// entry of a table, or its key has no text. Costs a few scans of the parts of the input in which these objects lie.
 ///
 /// # Errors
 /// When the work was cancelled.

@@ -121,8 +121,8 @@ impl OwnerHistory {
         false
     }
 
-    /// True if the name of a place is more telling than that of another: a field of a class, then another owner, then a thread or
-    /// handle, then several owners with names, then more of them; then the more frequent name, then the later one.
+    /// True if the name of a place says more than that of another. Fields of classes come first, then other owners, threads and handles,
+    /// and several owners. Of equals, the more frequent name wins, then the later one.
     fn names_better(&self, place: u32, than: u32) -> bool {
         let owner = |p: u32| {
             let mut top = p;

@@ -6,8 +6,8 @@ use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapBuilder, HeapState, HeapType, ObjectId, Root, RootKind, TypeId, TypeKind};
 
-/// A list with an element of each of so many classes; each element has a part of its own that leads back to an element like
-/// the list's first, so that all kinds fold there, and one part that all elements share with a static field of each class.
+/// A list with an element of each of so many classes. Each element has a part of its own, which leads back to an element like the list's
+/// first: all kinds fold there. One part is shared by all elements and a static field of each class.
 fn wide(kinds: u32, parts: u32) -> HeapState {
     let mut heap = HeapBuilder::with_profile(&JVM);
     let mut of = |name: String, kind| -> TypeId {

@@ -310,8 +310,10 @@ impl Names<'_> {
         let folded = self.settings.fold_libraries && city.nameable.knows_own();
         let told = |node: &NodeId| !folded || city.plan.plot_of(*node).is_some_and(|plot| city.nameable.is_own(plot));
         // Beside a selection and its connections, what merely stands there has none.
-        let others = if self.selection.node().is_none() { 3 * look.most } else { 0 };
-        let relevant = city.nameable.relevant(&city.plan, &city.timeline, time, others, folded);
+        let relevant = match self.selection.node() {
+            None => city.nameable.relevant(&city.plan, &city.timeline, time, 3 * look.most, folded),
+            Some(_) => Vec::new(),
+        };
         let leaves = found.iter().flat_map(|found| &found.nodes).copied().filter(|&node| city.timeline.is_leaf(node));
         let found_first = leaves.take(2 * look.most);
         let wanted = labels::Wanted {

@@ -22,11 +22,24 @@ fn a_leak_shows_its_site_and_a_walk_finds_the_samples() {
     with_jdks("a_leak_shows_its_site", |jdk, class_path, temporary| {
         let folder = temporary.join("trace");
         let options = AgentOptions { folder: folder.clone(), walks: 1500, ..AgentOptions::default() };
-        let mut child = start(jdk, &options, class_path, &["Leaky", "8000"]);
-        // Without somebody who takes them there are no walks: the first is when enough has leaked.
-        wait_until("leaking", || AgentStatus::read(&folder).is_some_and(|s| s.live > 150 && s.collections > 1));
+        let mut child = start(jdk, &options, class_path, &["Leaky"]);
+        // Without somebody who takes them there are no walks: the first is when enough has leaked. Samples that are followed may be of
+        // garbage, so those that outlived a collection are counted.
+        let leaked = || {
+            let trace = Trace::read(&folder);
+            let of_site = |s: &&SampleRow| trace.stack(s).iter().any(|frame| frame.starts_with("Leaky.login:"));
+            trace.alive().filter(of_site).count()
+        };
+        let begun = || AgentStatus::read(&folder).is_some_and(|s| s.live > 150 && s.collections > 1);
+        wait_until("leaking", || begun() && leaked() > 40);
         let _lock = RecorderLock::take(&folder).expect("the lock");
-        assert!(child.wait().expect("a status").success());
+        wait_until("a walk", || !WalkNote::waiting(&folder).is_empty());
+        // Longer than from one walk to the next.
+        std::thread::sleep(Duration::from_millis(options.walks + 500));
+        let sent = Command::new("kill").arg(child.id().to_string()).status().expect("kill");
+        assert!(sent.success());
+        // A program that ends by this signal has 128 + 15 as its status.
+        assert_eq!(child.wait().expect("a status").code(), Some(143));
         let trace = Trace::read(&folder);
         assert_eq!((trace.end(), trace.damaged), ("the program ended", 0));
         let mut sites: HashMap<String, f64> = HashMap::new();

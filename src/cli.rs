@@ -8,6 +8,7 @@ mod ended;
 mod grouping;
 mod interrupt;
 mod live;
+mod mcp;
 mod output;
 mod page;
 #[cfg(feature = "viewer")]
@@ -121,6 +122,8 @@ enum Command {
     Page(page::PageArgs),
     /// Take memory trees from running programs over a WebSocket, without a window
     Serve(live::ServeArgs),
+    /// Answer an assistant (Model Context Protocol) over standard input and output
+    Mcp(mcp::McpArgs),
     /// Send what can be opened to a city that listens (`serve`, or `open --listen`)
     Push(live::PushArgs),
     /// Start a Java program and record where it allocates what stays: command behind --
@@ -352,6 +355,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Convert(args)) => convert::convert(args),
         Some(Command::Page(args)) => page::page(args),
         Some(Command::Serve(args)) => live::serve(&args),
+        Some(Command::Mcp(args)) => mcp::run(args),
         Some(Command::Push(args)) => live::push(args),
         #[cfg(target_os = "linux")]
         Some(Command::Record(args)) => recorder::record::record(args),

@@ -108,6 +108,14 @@ pub fn run(args: CheckArgs) -> Result<ExitCode> {
     })
 }
 
+/// The result for people.
+pub(super) fn check_text(report: &CheckReport) -> String {
+    let mut text = Vec::new();
+    // A vector takes all.
+    let _ = write_text(report, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
 fn write_text(report: &CheckReport, out: &mut dyn Write) -> io::Result<()> {
     // The line that the report begins with.
     if let Some(verdict) = report.verdict.as_ref().filter(|verdict| !report.passed && !verdict.is_well()) {

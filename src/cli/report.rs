@@ -3,7 +3,7 @@
 use super::output::{OutputArgs, OutputFormat, Window, say, say_left_out};
 use super::{GroupingArgs, with_progress};
 use clap::Args;
-use memory_city::terminal::print;
+use memory_city::terminal::{print, unprintable};
 use memory_city_analysis::analyses::report::{self, ReportOptions, TreeReport};
 use memory_city_analysis::analyses::{TimeWindow, count_text, metric_of};
 use memory_city_analysis::table::{Arrangement, Filter, TableRows, TableShape, TableView, TreeTable};
@@ -77,7 +77,7 @@ impl ClosureArgs {
 /// How the memory tree is printed as a table.
 #[derive(Args)]
 #[command(next_help_heading = "The memory tree as a table")]
-struct TreeArgs {
+pub(super) struct TreeArgs {
     /// Print the memory tree with objects, bytes, growth, share and trend of each node, instead of what grows most
     #[arg(long)]
     tree: bool,
@@ -99,6 +99,13 @@ struct TreeArgs {
     /// The groups alone, as one list
     #[arg(long, requires = "tree")]
     leaves: bool,
+}
+
+impl TreeArgs {
+    /// The tree, or its innermost groups, sorted by a column, with a filter.
+    pub(super) fn of(sort: Option<String>, filter: Option<String>, leaves: bool) -> TreeArgs {
+        TreeArgs { tree: true, sort, reverse: false, filter, find: None, depth: None, leaves }
+    }
 }
 
 /// Prints it.
@@ -194,6 +201,29 @@ fn print_tree(args: &ReportArgs) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The tree of a window of time as text, at most so many rows of it.
+///
+/// # Errors
+/// When an argument is wrong, or the work was cancelled.
+pub(super) fn tree_text(
+    source: &Source,
+    window: TimeWindow,
+    args: &TreeArgs,
+    rows: usize,
+    progress: &Progress,
+) -> Result<String> {
+    let metric = metric_of(source.timeline(), "bytes")?;
+    let table = TreeTable::new(Arc::clone(source.timeline()), Some(window), metric, progress)?;
+    let arrangement = arrangement(args, &table)?;
+    let view = table.rebuild(&arrangement, progress)?;
+    let shown = TableRows::new(&table, &view, &arrangement, &source.grouping_id());
+    let (arguments, notes) = (Vec::new(), Vec::new());
+    let report = TreeReport { source, window, arguments, rows: &shown, notes, text_rows: rows };
+    let mut text = Vec::new();
+    report.write_text(&mut text, progress).map_err(unprintable)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn arrangement(args: &TreeArgs, table: &TreeTable) -> Result<Arrangement> {

@@ -13,6 +13,7 @@ mod hostile_names;
 mod leaks;
 mod live_memory;
 mod live_view;
+mod mcp;
 mod page;
 mod recorder;
 mod render;

@@ -167,7 +167,7 @@ fn type_columns() -> Vec<Column> {
 fn value_columns() -> Vec<Column> {
     let (objects, bytes) = (CellKind::Number(Unit::Objects), CellKind::Number(Unit::Bytes));
     vec![
-        Column::new("text", "Value", CellKind::Text, "The value"),
+        Column::of_program("text", "Value", "The value"),
         Column::new("type", "Class", CellKind::Text, "The class of the boxes"),
         Column::new("copies", "Boxes", objects, "Boxes that hold it"),
         Column::new("bytes", "Bytes", bytes, "Their bytes"),

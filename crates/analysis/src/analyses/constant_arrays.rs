@@ -118,7 +118,7 @@ fn columns() -> Vec<Column> {
     let (objects, bytes) = (CellKind::Number(Unit::Objects), CellKind::Number(Unit::Bytes));
     vec![
         Column::new("type", "Type", CellKind::Text, "The type of the arrays"),
-        Column::new("text", "Value", CellKind::Text, "What each of their elements is"),
+        Column::of_program("text", "Value", "What each of their elements is"),
         Column::new("arrays", "Arrays", objects, "How many there are"),
         Column::new("elements", "Elements", CellKind::Number(Unit::Count), "Elements of all of them"),
         Column::new("bytes", "Bytes", bytes, "Bytes of all of them"),

@@ -164,7 +164,7 @@ fn columns() -> Vec<Column> {
     vec![
         Column::new("type", "Type", CellKind::Text, "The type of the arrays"),
         Column::new("length", "Length", CellKind::Number(Unit::Count), "Elements of each"),
-        Column::new("text", "Elements", CellKind::Text, "The first of them; empty for references"),
+        Column::of_program("text", "Elements", "The first of them; empty for references"),
         Column::new("copies", "Arrays", objects, "Arrays with these elements"),
         Column::new("bytes", "Bytes", bytes, "Bytes of all of them"),
         Column::new("saved", "One copy saves", bytes, "Bytes of all of them but one"),

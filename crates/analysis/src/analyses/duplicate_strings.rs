@@ -199,7 +199,7 @@ fn saved(equal: &EqualObjects, array_bytes: u64, string_bytes: u64) -> u64 {
 fn columns() -> Vec<Column> {
     let (objects, bytes) = (CellKind::Number(Unit::Objects), CellKind::Number(Unit::Bytes));
     vec![
-        Column::new("text", "Text", CellKind::Text, "The text"),
+        Column::of_program("text", "Text", "The text"),
         Column::new("copies", "Strings", objects, "Strings that have it"),
         Column::new(
             "arrays",

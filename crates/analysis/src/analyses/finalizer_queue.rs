@@ -200,6 +200,6 @@ fn object_columns() -> Vec<Column> {
         Column::new("type", "Type", CellKind::Text, "Its class"),
         Column::new("size", "Size", CellKind::Number(Unit::Bytes), "Its shallow size"),
         Column::new("position", "Position", CellKind::Number(Unit::Count), "Its place in the queue, counted from 1"),
-        Column::new("text", "Value", CellKind::Text, "What it says: the text of a string, a number, a name"),
+        Column::of_program("text", "Value", "What it says: the text of a string, a number, a name"),
     ]
 }

@@ -65,7 +65,7 @@ pub(super) fn told_columns() -> Vec<Column> {
         Column::new("type", "Type", CellKind::Text, "Its class"),
         Column::new("size", "Size", CellKind::Number(Unit::Bytes), "Its shallow size"),
         Column::new("length", "Length", CellKind::Number(Unit::Count), "Number of elements of an array"),
-        Column::new("text", "Value", CellKind::Text, "What it says: the text of a string, a number, a name"),
+        Column::of_program("text", "Value", "What it says: the text of a string, a number, a name"),
     ]
 }
 

@@ -279,7 +279,7 @@ fn byte_row(bytes: &[u8]) -> String {
 fn content_columns() -> Vec<Column> {
     vec![
         Column::new("place", "Field", CellKind::Text, "The field, or the element of an array"),
-        Column::new("value", "Value", CellKind::Text, "What it holds, or what the object there says"),
+        Column::of_program("value", "Value", "What it holds, or what the object there says"),
         Column::new("type", "Type", CellKind::Text, "The class of the object there"),
         Column::new("address", "Address", CellKind::Text, "Where that object is"),
         Column::new("size", "Size", CellKind::Number(Unit::Bytes), "Its shallow size"),

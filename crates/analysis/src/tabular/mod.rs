@@ -36,6 +36,9 @@ pub struct Column {
     pub kind: CellKind,
     /// Its meaning, a sentence.
     pub explanation: String,
+    /// Whether its cells are texts that the analysed program held: secrets may be among them.
+    #[serde(skip)]
+    pub of_program: bool,
 }
 
 impl Column {
@@ -46,7 +49,12 @@ impl Column {
         kind: CellKind,
         explanation: impl Into<String>,
     ) -> Self {
-        Column { id: id.into(), title: title.into(), kind, explanation: explanation.into() }
+        Column { id: id.into(), title: title.into(), kind, explanation: explanation.into(), of_program: false }
+    }
+
+    /// A column of texts that the analysed program held.
+    pub fn of_program(id: impl Into<String>, title: impl Into<String>, explanation: impl Into<String>) -> Self {
+        Column { of_program: true, ..Column::new(id, title, CellKind::Text, explanation) }
     }
 }
 
@@ -133,6 +141,16 @@ pub struct ResultTable {
     pub left_out: Option<(u64, String)>,
     /// The text for a table without rows.
     pub empty_text: String,
+}
+
+impl ResultTable {
+    /// Empties the cells that hold texts of the analysed program. Whether any had one.
+    pub fn hide_program_texts(&mut self) -> bool {
+        let columns = &self.header.columns;
+        let cells = self.rows.iter_mut().flat_map(|row| columns.iter().zip(&mut row.cells));
+        let texts = cells.filter(|(column, cell)| column.of_program && **cell != Cell::Empty);
+        texts.map(|(_, cell)| *cell = Cell::Empty).count() > 0
+    }
 }
 
 impl RowSource for ResultTable {

@@ -197,7 +197,7 @@ impl Source {
     }
 
     /// Whether [`Source::sampled`] has something to say. Costs nothing.
-    pub(crate) fn has_samples(&self) -> bool {
+    pub fn has_samples(&self) -> bool {
         match self {
             Source::Heaps(history) => history.series().has_samples(),
             Source::Counts(counts) => counts.is_estimate(),

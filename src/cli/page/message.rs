@@ -1,9 +1,7 @@
 //! The message that a page begins with, in the words of the window: the leak, or the result of a comparison.
 
 use memory_city::compared::{self, CompareWish, MadeComparison};
-use memory_city_analysis::analyses::{
-    self, AnalysisRegistry, Arguments, Findings, LeakLines, LeakPlace, LeakVerdict, TimeWindow,
-};
+use memory_city_analysis::analyses::{self, Findings, LeakLines, LeakPlace, LeakVerdict, TimeWindow};
 use memory_city_analysis::timeline::{Metric, Source, brief, worded};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -11,8 +9,6 @@ use memory_city_views::page::{PageFinding, PagePlace};
 
 /// The leak; for data without references, the group that grows most.
 pub(super) fn what_leaks(source: &Source, metric: Metric, progress: &Progress) -> Result<PageFinding> {
-    let leak = AnalysisRegistry::built_in().get("leak")?;
-    let description = leak.describe();
     let timeline = source.timeline();
     let window = TimeWindow::whole(timeline);
     let by_groups = |lacking: Option<&str>| {
@@ -20,10 +16,10 @@ pub(super) fn what_leaks(source: &Source, metric: Metric, progress: &Progress) -
         let notes = verdict.caveats.iter().map(|caveat| worded(caveat)).collect();
         Ok(PageFinding { sentence: verdict.line(), notes, ..PageFinding::default() })
     };
-    if description.check(source, window).is_err() {
-        return by_groups(None);
+    if analyses::can_decide(source, window).is_err() {
+        return by_groups(analyses::without_owners(source));
     }
-    match analyses::run(&*leak, source, window, &Arguments::defaults(&description), progress) {
+    match analyses::decide(source, window, progress) {
         Ok(findings) => Ok(of_findings(source, metric, findings)),
         // A trace without references has the rest to tell.
         Err(Error::Unusable { what, .. }) => by_groups(Some(&what)),

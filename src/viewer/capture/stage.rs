@@ -4,7 +4,7 @@ use super::Shot;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Dock;
 use crate::viewer::document::OpenDocument;
-use crate::viewer::finding::Finding;
+use crate::viewer::finding::LeakSearch;
 use crate::viewer::owners::{OwnersOf, owners_of};
 use crate::viewer::references::References;
 use crate::viewer::root_paths::{self, CutChoice, RootPaths, SavedPaths};
@@ -104,7 +104,7 @@ pub(super) fn select(world: &mut World, open: &OpenDocument, shot: &Shot, time: 
         }
     }
     if shot.panels {
-        let mut finding = Finding::default();
+        let mut finding = LeakSearch::default();
         finding.preset(&open.source, !nodes.is_empty(), &progress)?;
         world.insert_resource(finding);
         // Each picture as if it were the first.

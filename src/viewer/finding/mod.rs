@@ -1,7 +1,7 @@
 //! The search for the leak, the place in the program where objects accumulate: done in the background as soon as a program with a later
 //! state is open. And the way to that place.
 //!
-//! The answer is that of the analysis `leak`; nothing is computed here. It is about a program, not about a grouping: another grouping
+//! The answer is that of the detectors that make the verdict; nothing is computed here. It is about a program, not about a grouping: another grouping
 //! leaves it unchanged, and more points in time start the search again. For a live program the search starts only when a person asks for
 //! the place, as each would go through all walks again.
 
@@ -15,15 +15,13 @@ use super::selection::Selection;
 use super::settings::Settings;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
-use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, Findings, LeakPlace, LeakVerdict, TimeWindow};
+use memory_city_analysis::analyses::{self, Findings, LeakPlace, LeakVerdict, TimeWindow};
 use memory_city_analysis::group;
 use memory_city_analysis::timeline::{NodeId, Source};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::{Progress, Snapshot};
 use std::sync::Arc;
 
-/// The analysis that finds it.
-pub const ANALYSIS: &str = "leak";
 /// The grouping in which each place is a node.
 const OWNERS: &str = "owner";
 const LOOKED_FOR: &str = "What leaks is still being looked for";
@@ -46,7 +44,7 @@ pub enum FindingState {
 
 /// The leak of the open program.
 #[derive(Resource, Default)]
-pub struct Finding {
+pub struct LeakSearch {
     known: FindingState,
     /// The points in time it was found for.
     of: Option<(u64, usize)>,
@@ -62,21 +60,22 @@ pub struct Finding {
     all: bool,
     /// The place to be shown once objects are grouped by owner.
     wanted: Option<String>,
-    /// All that was found with it: for the analysis of the same name.
+    /// All that was found with it: also for the pane of analyses.
     findings: Option<Arc<Findings>>,
     /// Of a program that goes on: to be looked for once objects are grouped by owner, and shown.
     sought: bool,
 }
 
-impl Finding {
+impl LeakSearch {
     /// The result, unless it was put away.
     pub fn shown(&self) -> Option<&FindingState> {
         Some(&self.known).filter(|known| !self.hidden && !matches!(known, FindingState::Nothing))
     }
 
-    /// All places found, with their sentences, once the search is over.
-    pub fn findings(&self) -> Option<&Arc<Findings>> {
-        self.findings.as_ref()
+    /// The findings of an analysis with its defaults, once the search is over and if they are all there is.
+    pub fn findings_of(&self, id: &str) -> Option<&Arc<Findings>> {
+        let is_all = || analyses::deciding().all(|detector| detector.describe().id == id);
+        self.findings.as_ref().filter(|_| is_all())
     }
 
     /// The verdict over the whole input, where the search is over.
@@ -144,11 +143,9 @@ impl Finding {
     /// # Errors
     /// When the input cannot be read again, or the work was cancelled.
     pub fn preset(&mut self, source: &Source, selected: bool, progress: &Progress) -> Result<()> {
-        let analysis = AnalysisRegistry::built_in().get(ANALYSIS)?;
-        let description = analysis.describe();
         let window = TimeWindow::whole(source.timeline());
-        if description.check(source, window).is_ok() {
-            let found = analyses::run(&*analysis, source, window, &Arguments::defaults(&description), progress)?;
+        if analyses::can_decide(source, window).is_ok() {
+            let found = analyses::decide(source, window, progress)?;
             self.findings = Some(Arc::new(found.clone()));
             self.known = known(Ok(Ok(found)));
         }
@@ -239,7 +236,7 @@ fn known(outcome: std::result::Result<Result<Findings>, String>) -> FindingState
 
 /// Looks for it when a program was opened, or has more points in time, and takes the answer.
 fn follow(
-    mut finding: ResMut<Finding>,
+    mut finding: ResMut<LeakSearch>,
     document: Res<Document>,
     loading: Res<Loading>,
     windows: Query<(), With<PrimaryWindow>>,
@@ -275,10 +272,8 @@ fn follow(
     }
     finding.of = Some(of);
     (finding.known, finding.findings) = (FindingState::Nothing, None);
-    let Ok(analysis) = AnalysisRegistry::built_in().get(ANALYSIS) else { return };
-    let description = analysis.describe();
     let window = TimeWindow::whole(&open.timeline);
-    let can = description.check(&open.source, window);
+    let can = analyses::can_decide(&open.source, window);
     if let Err(why) = &can
         && std::mem::take(&mut finding.sought)
     {
@@ -286,10 +281,8 @@ fn follow(
     }
     if can.is_ok() {
         let source = Arc::clone(&open.source);
-        let arguments = Arguments::defaults(&description);
-        finding.known = FindingState::Looking(Job::behind_frames(move |progress| {
-            analyses::run(&*analysis, &source, window, &arguments, progress)
-        }));
+        finding.known =
+            FindingState::Looking(Job::behind_frames(move |progress| analyses::decide(&source, window, progress)));
         awake.keep_if(true);
     }
 }
@@ -297,7 +290,7 @@ fn follow(
 /// Shows the place, puts the answer away or brings it back.
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn act(
-    mut finding: ResMut<Finding>,
+    mut finding: ResMut<LeakSearch>,
     mut actions: ParamSet<(MessageReader<Action>, MessageWriter<Action>)>,
     document: Res<Document>,
     loading: Res<Loading>,
@@ -390,12 +383,12 @@ fn show_owners(settings: &mut ResMut<Settings>) {
     }
 }
 
-fn opened(_: On<Opened>, mut finding: ResMut<Finding>) {
-    *finding = Finding { opened: finding.opened + 1, ..Finding::default() };
+fn opened(_: On<Opened>, mut finding: ResMut<LeakSearch>) {
+    *finding = LeakSearch { opened: finding.opened + 1, ..LeakSearch::default() };
 }
 
-fn closed(_: On<Closed>, mut finding: ResMut<Finding>) {
-    *finding = Finding { opened: finding.opened + 1, ..Finding::default() };
+fn closed(_: On<Closed>, mut finding: ResMut<LeakSearch>) {
+    *finding = LeakSearch { opened: finding.opened + 1, ..LeakSearch::default() };
 }
 
 /// Search for the leak.
@@ -403,7 +396,7 @@ pub struct FindingPlugin;
 
 impl Plugin for FindingPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Finding>()
+        app.init_resource::<LeakSearch>()
             .add_observer(opened)
             .add_observer(closed)
             .add_systems(Update, follow.in_set(Stage::Derive))

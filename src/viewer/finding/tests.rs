@@ -2,27 +2,24 @@
 
 use super::*;
 use crate::viewer::document::{Arrival, Draft, Preparations, install};
-use memory_city_analysis::analyses::VerdictKind;
+use memory_city_analysis::analyses::{Evidence, EvidenceUnit, Finding, FoundPlace, VerdictKind};
 use memory_city_analysis::group::MemoryTree;
-use memory_city_analysis::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader};
-use memory_city_analysis::timeline::{TimePoint, Timeline, Unit, json};
+use memory_city_analysis::tabular::ResultTable;
+use memory_city_analysis::timeline::{TimePoint, Timeline, json};
+
+fn place(name: &str, owner: &str) -> Finding {
+    let number = |id: &str, value, unit| Evidence { id: id.into(), value, unit };
+    Finding {
+        place: Some(FoundPlace { name: name.into(), owner: owner.into(), ..FoundPlace::default() }),
+        evidence: vec![number("last", 48_000.0, EvidenceUnit::Objects), number("share", 87.0, EvidenceUnit::Percent)],
+        ..Finding::default()
+    }
+}
 
 fn findings() -> Findings {
-    let columns = [
-        ("place", CellKind::Text, Cell::Text("Registry.persons › ArrayList".into())),
-        ("last", CellKind::Number(Unit::Objects), Cell::Number(48_000)),
-        ("share", CellKind::Percent, Cell::Percent(87.0)),
-        ("path", CellKind::Text, Cell::Empty),
-        ("owner", CellKind::Text, Cell::Text("class Registry#static persons#ArrayList".into())),
-    ];
-    let header = TableHeader {
-        id: "leaks".into(),
-        columns: columns.iter().map(|(id, kind, _)| Column::new(*id, *id, *kind, "")).collect(),
-        ..TableHeader::default()
-    };
-    let rows = vec![Row { cells: columns.into_iter().map(|(_, _, cell)| cell).collect(), ..Row::default() }];
-    let table = ResultTable { header, rows, left_out: Some((2, "places".into())), ..ResultTable::default() };
-    Findings { tables: vec![table], notes: vec!["Two points in time".into()], ..Findings::default() }
+    let table = ResultTable { left_out: Some((2, "places".into())), ..ResultTable::default() };
+    let found = vec![place("Registry.persons › ArrayList", "class Registry#static persons#ArrayList")];
+    Findings { found, tables: vec![table], notes: vec!["Two points in time".into()], ..Findings::default() }
 }
 
 #[test]
@@ -39,10 +36,8 @@ fn the_first_place_is_told_and_what_is_not_known_left_out() {
 #[test]
 fn a_collection_says_itself_how_many_it_has() {
     let mut findings = findings();
-    let table = &mut findings.tables[0];
-    for (id, entries) in [("entries_first", 300), ("entries", 24_000)] {
-        table.header.columns.push(Column::new(id, id, CellKind::Number(Unit::Objects), ""));
-        table.rows[0].cells.push(Cell::Number(entries));
+    for (id, value) in [("entries_first", 300.0), ("entries", 24_000.0)] {
+        findings.found[0].evidence.push(Evidence { id: id.into(), value, unit: EvidenceUnit::Objects });
     }
     let leak = LeakPlace::of(&findings, 0).expect("a place");
     assert_eq!(leak.counts, ("300".into(), "24,000".into()));
@@ -52,16 +47,14 @@ fn a_collection_says_itself_how_many_it_has() {
 #[test]
 fn places_are_told_one_after_the_other() {
     let mut findings = findings();
-    let mut second = findings.tables[0].rows[0].clone();
-    second.cells[0] = Cell::Text("Sessions.open".into());
-    let of = |findings: &Findings| Finding {
+    let of = |findings: &Findings| LeakSearch {
         known: known(Ok(Ok(findings.clone()))),
         findings: Some(Arc::new(findings.clone())),
         hidden: true,
-        ..Finding::default()
+        ..LeakSearch::default()
     };
     assert!(of(&findings).turn().is_none());
-    findings.tables[0].rows.push(second);
+    findings.found.push(place("Sessions.open", ""));
     let mut finding = of(&findings);
     let told: Vec<(usize, String)> =
         (0..3).filter_map(|_| finding.turn().map(|leak| (leak.number, leak.place.clone()))).collect();
@@ -75,7 +68,7 @@ fn places_are_told_one_after_the_other() {
 #[test]
 fn nothing_that_grows_is_an_answer_too() {
     let mut none = findings();
-    none.tables[0].rows.clear();
+    none.found.clear();
     none.verdict =
         Some(LeakVerdict { kind: VerdictKind::Ok, headline: "Nothing accumulates".into(), ..LeakVerdict::default() });
     assert!(
@@ -104,14 +97,7 @@ fn the_place_is_found_by_key_or_else_what_of_the_way_to_it_there_is() {
 
 /// Two leaking places whose groups are both there, grouped by owner; the card shows the first.
 pub(crate) fn two_places() -> World {
-    let mut findings = findings();
-    let table = &mut findings.tables[0];
-    let mut second = table.rows[0].clone();
-    for (row, owner) in [(&mut table.rows[0], "A"), (&mut second, "B")] {
-        row.cells[0] = Cell::Text(owner.into());
-        row.cells[4] = Cell::Text(owner.into());
-    }
-    table.rows.push(second);
+    let findings = Findings { found: vec![place("A", "A"), place("B", "B")], ..findings() };
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.json");
     let groups = r#"[{"name":"A","objects":1,"bytes":9},{"name":"B","objects":1,"bytes":9}]"#;
@@ -131,10 +117,10 @@ pub(crate) fn two_places() -> World {
     let arrival = Arrival::Opened;
     install(&mut world, Draft::new("x".into(), source, None, &settings, &preparations, arrival), arrival);
     world.insert_resource(settings);
-    world.insert_resource(Finding {
+    world.insert_resource(LeakSearch {
         known: known(Ok(Ok(findings.clone()))),
         findings: Some(Arc::new(findings)),
-        ..Finding::default()
+        ..LeakSearch::default()
     });
     world
 }
@@ -149,7 +135,7 @@ pub(crate) fn press(world: &mut World, action: Action) {
 /// Runs an action. Returns the place that the card shows, and the selection.
 fn after(world: &mut World, action: Action) -> (String, String) {
     press(world, action);
-    let Some(FindingState::Leaks(leak)) = world.resource::<Finding>().shown() else { panic!("a place") };
+    let Some(FindingState::Leaks(leak)) = world.resource::<LeakSearch>().shown() else { panic!("a place") };
     let place = leak.place.clone();
     let open = world.resource::<Document>().get().expect("open");
     let selected = world.resource::<Selection>().node().map(|node| open.timeline.name(node).to_owned());
@@ -166,14 +152,14 @@ fn the_city_goes_where_the_card_is() {
     assert_eq!(after(&mut world, Action::ShowOwner), told("A", "A"));
     assert_eq!(after(&mut world, Action::NextPlace), told("B", "B"), "it has arrived, and goes on");
     // On the way: other groups are still shown.
-    world.resource_mut::<Finding>().wanted = Some("B".into());
+    world.resource_mut::<LeakSearch>().wanted = Some("B".into());
     world.resource_mut::<Selection>().clear();
     assert_eq!(after(&mut world, Action::NextPlace), told("A", "A"));
 }
 
 #[test]
 fn where_no_place_is_known_there_is_no_other_one() {
-    let said = |known: FindingState| Finding { known, ..Finding::default() }.no_other();
+    let said = |known: FindingState| LeakSearch { known, ..LeakSearch::default() }.no_other();
     assert_eq!(said(FindingState::NoPlace(LeakVerdict::default())), "No place is known that leaks");
     assert_eq!(said(FindingState::Leaks(Box::default())), "No other place is known that leaks");
 }

@@ -4,7 +4,7 @@
 use crate::viewer::clock::Clock;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::editor::{self, CodePlace, CodeRequest};
-use crate::viewer::finding::{ANALYSIS, Finding};
+use crate::viewer::finding::LeakSearch;
 use crate::viewer::frame::{Awake, Stage};
 use crate::viewer::job::Job;
 use crate::viewer::panels::numbers::metric_name;
@@ -128,7 +128,7 @@ fn draw(
     (document, clock): (Res<Document>, Res<Clock>),
     mut state: ResMut<Analyses>,
     mut selection: ResMut<Selection>,
-    finding: Res<Finding>,
+    finding: Res<LeakSearch>,
     mut requests: MessageWriter<CodeRequest>,
 ) {
     let Some(open) = document.get() else { return };
@@ -187,7 +187,7 @@ fn draw(
         ui.add_space(4.0);
         // What leaks was looked for when it was opened.
         let is_whole = window == TimeWindow::whole(&open.timeline);
-        let known = finding.findings().filter(|_| description.id == ANALYSIS && is_whole && state.job.is_none());
+        let known = finding.findings_of(description.id).filter(|_| is_whole && state.job.is_none());
         if state.found.is_some() && !state.asked.is_empty() {
             ui.label(RichText::new(format!("Found: {}", state.asked)).size(12.0).color(theme::QUIET));
         }

@@ -1,6 +1,7 @@
 //! The backlog of finalizers, phantom and weak references: objects without an owner that take memory all the same. It is named if it grows.
 
 use super::TimeWindow;
+use super::finding::{Certainty, Finding, FoundPlace, NextStep};
 use super::leak_verdict::HEADLINE;
 use crate::ownership::OwnerHistory;
 use crate::tabular::{Cell, bytes_text, count_text};
@@ -170,23 +171,40 @@ impl Backlog {
         }
     }
 
-    fn more(&self) -> &'static str {
+    fn more(&self) -> String {
+        format!("; `analyse {}` lists them", self.listed_by())
+    }
+
+    /// The analysis that lists it.
+    fn listed_by(&self) -> &'static str {
         match self.by {
-            Strength::Finalizer => "; `analyse finalizer-queue` lists them",
-            _ => "; `analyse kept-by` lists them",
+            Strength::Finalizer => "finalizer-queue",
+            _ => "kept-by",
+        }
+    }
+
+    /// What a finding says of it beside its sentence and its numbers.
+    pub fn complete(&self, finding: &mut Finding, grew: bool) {
+        finding.headline = self.headline(grew);
+        let (name, elements) = (self.place().to_owned(), self.of.0.clone());
+        finding.place = Some(FoundPlace { name, elements, ..FoundPlace::default() });
+        finding.certainty = Certainty::Counted;
+        finding.next = NextStep::run(self.listed_by());
+    }
+
+    fn place(&self) -> &'static str {
+        match self.by {
+            Strength::Finalizer => "Objects that wait for their finalizer",
+            Strength::Phantom => "What phantom references keep",
+            Strength::Weak | Strength::Soft => "What weak references keep",
         }
     }
 
     /// A row of the table of places that leak, with these many columns.
     pub fn cells(&self, columns: usize) -> Vec<Cell> {
-        let place = match self.by {
-            Strength::Finalizer => "Objects that wait for their finalizer",
-            Strength::Phantom => "What phantom references keep",
-            Strength::Weak | Strength::Soft => "What weak references keep",
-        };
         let (first, last) = (self.first.1, self.amount.bytes);
         let known = vec![
-            Cell::Text(place.into()),
+            Cell::Text(self.place().into()),
             Cell::Text(self.of.0.clone()),
             Cell::Number(self.first.0),
             Cell::Number(self.of.1),

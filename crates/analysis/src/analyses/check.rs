@@ -1,11 +1,11 @@
 //! Checks for build pipelines: fails if anything accumulates or a limit is exceeded, and names the owners.
 //!
-//! Without a limit every accumulation that the analysis `leak` finds is a failure. With limits they alone decide.
+//! Without a limit every finding of the detectors that make the verdict is a failure. With limits they alone decide.
 //! [`CheckReport`] serialises as the JSON form that `docs/report-json.md` describes.
 
 use super::cut::field_references;
 use super::report::{self, Report};
-use super::{AnalysisRegistry, LeakVerdict, TimeWindow, VerdictKind};
+use super::{Certainty, Finding, LeakVerdict, TimeWindow, VerdictKind};
 use crate::group::{MemoryTree, Reads};
 use crate::ownership::OwnerTree;
 use crate::ownership::holders::{NamedObjects, describe, named_objects};
@@ -177,9 +177,9 @@ pub struct CheckReport {
     pub warnings: Vec<Warning>,
     /// One for each limit; without any, one for each accumulation.
     pub checks: Vec<CheckFinding>,
-    /// The verdict, if the analysis `leak` ran.
+    /// The verdict, if there are no limits.
     pub verdict: Option<LeakVerdict>,
-    /// The report of the analysis `leak`, if it ran.
+    /// What the verdict is made of, if that was looked for.
     pub report: Option<Report>,
 }
 
@@ -201,7 +201,7 @@ pub fn check(source: &Source, window: TimeWindow, limits: &CheckLimits, progress
     };
     if limits.growth.is_none() && limits.retained.is_empty() {
         let found = leaks(source, window, limits, progress)?;
-        report.verdict = found.parts.iter().find_map(|part| part.findings.verdict.clone());
+        report.verdict = LeakVerdict::strongest(found.parts.iter().map(|part| &part.findings));
         report.checks = accumulations(&found, report.verdict.as_ref(), limits.allow_incomplete);
         report.report = Some(found);
     }
@@ -252,8 +252,7 @@ fn leaks(source: &Source, window: TimeWindow, limits: &CheckLimits, progress: &P
         });
     }
     let soft = if limits.soft_as_weak { "as-weak" } else { "keep" };
-    let leak = AnalysisRegistry::built_in().get("leak")?;
-    report::analyse(&leak, source, window, [("top", MOST), ("soft", soft)], progress)
+    report::decided(source, window, &[("top", MOST), ("soft", soft)], progress)
 }
 
 fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, allow_incomplete: bool) -> Vec<CheckFinding> {
@@ -265,8 +264,7 @@ fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, allow_incomplete
         details: Vec::new(),
         bytes: None,
     };
-    let answers: Vec<&String> = found.parts.iter().flat_map(|part| &part.findings.answers).collect();
-    let Some(table) = found.tables().find(|t| t.header.id == "leaks").filter(|t| !t.rows.is_empty()) else {
+    if found.findings().next().is_none() {
         let verdict = verdict.cloned().unwrap_or_default();
         let (title, passed) = match verdict.kind {
             VerdictKind::Unknown => ("The growth can be judged", allow_incomplete),
@@ -279,30 +277,24 @@ fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, allow_incomplete
         }
         all.details = verdict.caveats;
         return vec![all];
-    };
-    let mut findings: Vec<CheckFinding> = Vec::new();
-    let place = table.header.column("place");
-    let accumulates = match verdict.map(|verdict| verdict.kind) {
-        Some(VerdictKind::Grows) => "May accumulate",
-        _ => "Accumulates",
-    };
-    for answer in answers {
-        match findings.last_mut() {
-            Some(last) if answer.starts_with(' ') => last.details.push(answer.trim().to_owned()),
-            _ => {
-                let cell = place.and_then(|column| table.rows.get(findings.len())?.cells.get(column));
-                let place = cell.map_or_else(String::new, crate::tabular::Cell::plain);
-                findings.push(finding(format!("{accumulates}: {place}"), false, answer.clone()));
-            }
-        }
     }
+    let accumulates = |of: &Finding| if of.certainty == Certainty::Open { "May accumulate" } else { "Accumulates" };
+    let failed = |of: &Finding| {
+        let place = of.place.as_ref().map_or(&*of.headline, |place| &*place.name);
+        let (sentence, lines) = of.details.split_first().map_or((&of.headline, &[][..]), |details| details);
+        let details = lines.iter().map(|line| line.trim().to_owned()).collect();
+        CheckFinding { details, ..finding(format!("{}: {place}", accumulates(of)), false, sentence.clone()) }
+    };
+    let mut findings: Vec<CheckFinding> = found.findings().map(failed).collect();
     // How sure that is.
     if let Some(first) = findings.first_mut() {
         first.details.extend(found.parts.iter().flat_map(|part| &part.findings.notes).cloned());
     }
-    if let Some((more, what)) = table.left_out.as_ref().filter(|(more, _)| *more > 0) {
-        findings.push(finding(format!("{accumulates}: more"), false, format!("And {more} more {what}.")));
-    }
+    let left_out = found.parts.iter().filter_map(|part| part.findings.tables.first()?.left_out.as_ref());
+    let more = left_out.filter(|(more, _)| *more > 0).map(|(more, what)| format!("And {more} more {what}."));
+    // The surest come first.
+    let last = found.findings().last().map_or("Accumulates", accumulates);
+    findings.extend(more.map(|text| finding(format!("{last}: more"), false, text)));
     findings
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Findings are kept as typed cells, not as text: a later version may show them in another way.
 
+use super::finding::Finding;
 use super::interface::{Analysis, Description, Findings};
 use super::leak_verdict::LeakVerdict;
 use super::parameters::Arguments;
@@ -44,7 +45,7 @@ pub(super) struct StoredFindings {
     title: Option<String>,
     answers: Vec<String>,
     tables: Vec<StoredTable>,
-    ways: Vec<Vec<String>>,
+    found: Vec<Finding>,
     notes: Vec<String>,
     verdict: Option<LeakVerdict>,
 }
@@ -193,7 +194,7 @@ impl StoredFindings {
             title: findings.title.clone(),
             answers: findings.answers.clone(),
             tables: findings.tables.iter().map(StoredTable::of).collect(),
-            ways: findings.ways.clone(),
+            found: findings.found.clone(),
             notes: findings.notes.clone(),
             verdict: findings.verdict.clone(),
         })
@@ -201,9 +202,9 @@ impl StoredFindings {
 
     /// The findings; `None` where rows do not fit their columns.
     pub(super) fn findings(self) -> Option<Findings> {
-        let StoredFindings { title, answers, tables, ways, notes, verdict } = self;
+        let StoredFindings { title, answers, tables, found, notes, verdict } = self;
         let tables = tables.into_iter().map(StoredTable::table).collect::<Option<_>>()?;
-        Some(Findings { title, answers, tables, ways, verdict, notes, warnings: Vec::new() })
+        Some(Findings { title, answers, tables, found, verdict, notes, warnings: Vec::new() })
     }
 }
 
@@ -255,6 +256,7 @@ impl StoredTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyses::{Certainty, Evidence, EvidenceUnit, FoundPlace, NextStep};
 
     #[test]
     fn findings_are_read_as_they_were_written() {
@@ -284,11 +286,21 @@ mod tests {
         };
         let rows = vec![Row { kind: 0, depth: 3, cells }];
         let table = ResultTable { header, rows, left_out: Some((2, "x".into())), empty_text: "none".into() };
+        let path = vec!["thread main".into(), "orders: java.util.ArrayList".into()];
+        let found = Finding {
+            details: vec!["a".into()],
+            place: Some(FoundPlace { path, ..FoundPlace::default() }),
+            evidence: vec![Evidence { id: "share".into(), value: 0.1, unit: EvidenceUnit::Percent }],
+            since: Some((2, 3)),
+            certainty: Certainty::Estimated,
+            next: NextStep::with("paths", "group", "a"),
+            ..Finding::default()
+        };
         let findings = Findings {
             title: Some("title".into()),
             answers: vec!["yes".into()],
             tables: vec![table],
-            ways: vec![vec!["thread main".into(), "orders: java.util.ArrayList".into()], Vec::new()],
+            found: vec![found],
             notes: vec!["note".into()],
             verdict: Some(LeakVerdict::not_judged("why")),
             warnings: Vec::new(),

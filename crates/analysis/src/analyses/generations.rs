@@ -1,7 +1,10 @@
 //! Analysis `generations`: allocations with live objects of ever more generations, without a look at references, and what keeps them alive.
 
 use super::objects::top_parameter;
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::{
+    Analysis, Arguments, Certainty, Description, Detector, DetectorRank, Finding, Findings, LeakVerdict, Need,
+    NextStep, Parameter, ParameterKind, TimeWindow,
+};
 use crate::lives::{
     ALLOCATIONS, CountedCollections, GenerationRow, GenerationShape, Generations, above_gap, generations_of,
 };
@@ -93,8 +96,9 @@ impl Analysis for LiveGenerations {
         let candidates = Candidates::of(&found, arguments);
         let top = arguments.count("top");
         let mut findings = Findings { answers: candidates.answers(&found, counted, &history), ..Findings::default() };
+        let mut paths = Vec::new();
         if let Some(heaps) = document.heaps() {
-            let paths = candidates.paths(&found, lives, heaps, window.to, progress)?;
+            paths = candidates.paths(&found, lives, heaps, window.to, progress)?;
             findings.answers.extend(paths.iter().flat_map(|(_, lines)| lines.iter().cloned()));
         }
         findings.tables.push(ResultTable {
@@ -108,9 +112,55 @@ impl Analysis for LiveGenerations {
             left_out: Some((found.rows.len().saturating_sub(top) as u64, "groups".to_owned())).filter(|(n, _)| *n > 0),
             empty_text: "Nothing that was born is alive after a collection that counts.".into(),
         });
+        let last = found.collection.and_then(|at| history.collections.get(at as usize));
+        let is_bound = last.is_none_or(|last| last.kind != Some(GcKind::Major));
+        let all = candidates.leaks.iter().map(|at| (at, is_bound)).chain(candidates.spread.iter().map(|at| (at, true)));
+        let finding = |(&at, is_open): (&usize, bool)| {
+            let lines = paths.iter().filter(|(of, _)| *of == at).flat_map(|(_, lines)| lines.iter().cloned());
+            let details = std::iter::once(line(&found, at)).chain(lines).collect();
+            Finding {
+                certainty: match is_open {
+                    true => Certainty::Open,
+                    false if lives.is_exact() => Certainty::Counted,
+                    false => Certainty::Estimated,
+                },
+                next: NextStep::run(if document.heaps().is_some() { "leak" } else { "churn" }),
+                ..Finding::of_row("generations", details, &findings.tables[0], Some(at))
+                    .at(found.path(found.rows[at].node))
+            }
+        };
+        findings.found = all.take(NAMED).map(finding).collect();
         findings.notes = notes(&found, &history, lives, counted);
         Ok(findings)
     }
+}
+
+pub(super) fn detector() -> Box<dyn Detector> {
+    Box::new(LiveGenerations)
+}
+
+impl Detector for LiveGenerations {
+    fn rank(&self) -> DetectorRank {
+        DetectorRank::Growth
+    }
+
+    fn is_worth(&self, verdict: &LeakVerdict) -> bool {
+        !verdict.is_well()
+    }
+}
+
+/// An allocation and its live generations, in words.
+fn line(found: &Generations, at: usize) -> String {
+    let row = &found.rows[at];
+    let alive = row.alive();
+    format!(
+        "{}: {} of {} generations, {} objects, {}",
+        found.path(row.node),
+        count_text(row.count().into()),
+        count_text(found.generations.into()),
+        count_text(alive.objects.round() as u64),
+        bytes_text(alive.bytes.round() as u64)
+    )
 }
 
 /// The groups that stand out.
@@ -185,20 +235,8 @@ impl Candidates {
                 self.threshold
             )),
         }
-        let line = |&at: &usize| {
-            let row = &found.rows[at];
-            let alive = row.alive();
-            format!(
-                "  {}: {} of {} generations, {} objects, {}",
-                found.path(row.node),
-                count_text(row.count().into()),
-                count_text(found.generations.into()),
-                count_text(alive.objects.round() as u64),
-                bytes_text(alive.bytes.round() as u64)
-            )
-        };
         let named = |of: &[usize]| {
-            let mut lines: Vec<String> = of.iter().take(NAMED).map(line).collect();
+            let mut lines: Vec<String> = of.iter().take(NAMED).map(|&at| format!("  {}", line(found, at))).collect();
             if of.len() > NAMED {
                 lines.push(format!("  and {} more", of.len() - NAMED));
             }

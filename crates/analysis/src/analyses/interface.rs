@@ -1,5 +1,6 @@
 //! The interface of analyses: each describes itself and can be run.
 
+use super::finding::Finding;
 use super::findings_cache::{self, FollowsFrom, StoredFindings};
 use super::leak_verdict::LeakVerdict;
 use super::parameters::{Arguments, Parameter};
@@ -160,9 +161,9 @@ pub struct Findings {
     pub answers: Vec<String>,
     /// The main table first.
     pub tables: Vec<ResultTable>,
-    /// For the rows of the main table, the full path from the GC root, step by step, for views with room for it. Empty without paths.
-    pub ways: Vec<Vec<String>>,
-    /// The verdict of the analysis `leak`; `None` for all others.
+    /// What a detector found, the strongest first.
+    pub found: Vec<Finding>,
+    /// The verdict over the whole heap, of detectors that make one.
     pub verdict: Option<LeakVerdict>,
     /// Lines that sum it up.
     pub notes: Vec<String>,

@@ -2,24 +2,28 @@
 
 use super::backlog::backlog;
 use super::duplicate_classes::deployed_again;
+use super::finding::{Certainty, Finding, FoundPlace, NextStep};
+use super::leak_example::{Example, examples, most_often};
 use super::leak_headline::{self, HeadlineName};
+use super::leak_sentence::{elements_text, filling, heap_bytes, is_of_growth, owner_key, place_text, sentence};
 use super::leak_verdict::{HEADLINE, LeakVerdict, VerdictKind, heap_text, percent_text, still_rises};
 use super::measures::unseen_end;
 use super::owner_times::{MORE, OwnerTimes, filled_notes, filled_table, is_unclear, spread, worth_a_look};
 use super::paths::{rules as keep_rules, soft_parameter};
-use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
+use super::{
+    Analysis, Arguments, Description, Detector, DetectorRank, DetectorText, Findings, FollowsFrom, Need, Parameter,
+    ParameterKind, TimeWindow,
+};
 use crate::ownership::{
-    Accumulation, AccumulationRules, Course, Doubt, Elements, Filled, Holding, OwnerHistory, OwnerPath, PlaceOverTime,
-    accumulations, chained_elements, doubt, ends, filled, filled_once, has_elements, language_class, owner_paths,
-    suspects,
+    Accumulation, AccumulationRules, Course, Doubt, Elements, Holding, OwnerHistory, OwnerPath, PlaceOverTime,
+    accumulations, doubt, ends, filled_once, suspects,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::timeline::{History, Source, Unit, key_of};
+use crate::timeline::{Source, Unit};
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::{Dominators, KeepRules};
+use memory_city_heap::ownership::Dominators;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{BitSet, HeapState, ObjectId, Profile, Referent, RootKind, Strength, TypeId, TypeKind};
-use std::cmp::Reverse;
+use memory_city_heap::{BitSet, HeapState, ObjectId, Profile, Strength, TypeId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -28,28 +32,6 @@ pub(super) fn analysis() -> Box<dyn Analysis> {
 }
 
 struct Leak;
-
-impl Example {
-    /// The text below the path: the collection on it, with its elements.
-    fn text(&self, grew: bool) -> Option<String> {
-        if self.chained > 0 {
-            return Some(format!("{} elements hang on it, with those that others hold too", count_text(self.chained)));
-        }
-        let mut text = String::new();
-        let of = self.path.as_ref().and_then(|path| path.filled.as_ref()).map(|filled| &filled.of);
-        if let (Some(of), Some((first, last))) = (of, self.filled) {
-            text.push_str(&format!("this {of} has {} elements", count_text(last)));
-            if let Some(first) = first.filter(|_| grew) {
-                text.push_str(&format!(" ({} at first)", count_text(first)));
-            }
-        }
-        if let Some((of, count)) = &self.about {
-            let and = if text.is_empty() { "" } else { "; " };
-            text.push_str(&format!("{and}{} of them watch a {of} each", count_text(*count)));
-        }
-        Some(text).filter(|text| !text.is_empty())
-    }
-}
 
 impl Analysis for Leak {
     fn describe(&self) -> Description {
@@ -131,7 +113,7 @@ impl Analysis for Leak {
             most: arguments.number("follow") as f64 / 100.0,
             ..AccumulationRules::default()
         };
-        let (mut answers, mut notes) = (Vec::new(), Vec::new());
+        let mut notes = Vec::new();
         let all = worth_a_look(document, window, arguments.word("start") != LEAVE_OUT, &mut notes);
         let most = arguments.count("times");
         let mut seen = BTreeMap::new();
@@ -177,18 +159,18 @@ impl Analysis for Leak {
         }
         let listed = &points[..points.len().min(arguments.count("top"))];
         let examples = examples(heaps, window, keep, history, listed, progress)?;
-        answers.extend(backlog.as_ref().map(|backlog| backlog.sentence(grew)));
+        let mut details: Vec<Vec<String>> = backlog.iter().map(|backlog| vec![backlog.sentence(grew)]).collect();
+        let mut lines = details.len();
         for (point, example) in listed.iter().zip(&examples) {
-            answers.push(if grew { sentence(history, point) } else { filling(history, point) });
+            let mut told = vec![if grew { sentence(history, point) } else { filling(history, point) }];
             // Of what hangs on no place of its own one way says nothing.
             let is_rest = !grew && history.places()[point.place as usize].is_shared();
             if let Some(path) = example.path.as_ref().filter(|_| !is_rest) {
-                let lines = way_lines(path, history.profile(), answers.len() > FEW_LINES);
-                answers.extend(lines.into_iter().map(|line| format!("    {line}")));
-                if let Some(text) = example.text(grew) {
-                    answers.push(format!("    {text}"));
-                }
+                let way = way_lines(path, history.profile(), lines + 1 > FEW_LINES);
+                told.extend(way.into_iter().chain(example.text(grew)).map(|line| format!("    {line}")));
             }
+            lines += told.len();
+            details.push(told);
         }
         if grew && !listed.is_empty() {
             let [before, now] = [window.from, window.to].map(|time| heaps.heap(time, progress));
@@ -196,11 +178,44 @@ impl Analysis for Leak {
         }
         let once: Vec<u32> = if times.len() > 2 && grew { once(history, rules) } else { Vec::new() };
         let aside = found.iter().copied().chain(once).collect::<Vec<u32>>();
-        let mut verdict = verdict(history, &points, listed, &examples, &aside, grew);
-        if let Some(backlog) = &backlog {
-            verdict.kind = if grew { VerdictKind::Leak } else { VerdictKind::Fills };
-            verdict.headline = backlog.headline(grew);
-        } else if listed.is_empty() {
+        let rows = listed.iter().zip(&examples).map(|(point, example)| row(&looked, point, example, grew));
+        let of_backlog = backlog.iter().map(|backlog| Row { cells: backlog.cells(columns().len()), ..Row::default() });
+        let left_out = Some(((points.len() - listed.len()) as u64, "places that grow".to_owned()));
+        let table = ResultTable {
+            header: TableHeader {
+                id: "leaks".into(),
+                title: if grew { "Where the heap grows".into() } else { FILLS.into() },
+                columns: columns(),
+                ..TableHeader::default()
+            },
+            rows: of_backlog.chain(rows).collect(),
+            left_out,
+            empty_text: "No place.".into(),
+        };
+        let of_table =
+            details.into_iter().enumerate().map(|(at, told)| Finding::of_row("leak", told, &table, Some(at)));
+        let mut found: Vec<Finding> = of_table.collect();
+        let (waiting, places) = found.split_at_mut(backlog.iter().len());
+        for (finding, backlog) in waiting.iter_mut().zip(&backlog) {
+            backlog.complete(finding, grew);
+        }
+        for (at, (finding, (point, example))) in places.iter_mut().zip(listed.iter().zip(&examples)).enumerate() {
+            let more = if at == 0 { points.len() - 1 } else { 0 };
+            finding.headline = headline(history, point, example, more, grew);
+            finding.place = Some(FoundPlace {
+                name: place_text(history, point.place),
+                owner: owner_key(history, point.place),
+                elements: elements_text(history, point),
+                path: example.path.as_ref().map(OwnerPath::lines).unwrap_or_default(),
+            });
+            finding.since = finding.time("since").zip(finding.time("grown_at"));
+            let is_open = grew && doubt(history, point).is_some();
+            finding.certainty = if is_open { Certainty::Open } else { Certainty::Counted };
+            finding.next = NextStep::run(if grew { "growing-structures" } else { "structures" });
+        }
+        let mut verdict = verdict(history, &points, found.first(), &aside, grew);
+        let mut answers: Vec<String> = found.iter().flat_map(|finding| finding.details.iter().cloned()).collect();
+        if found.is_empty() {
             answers.push(format!("{}.", verdict.headline));
         }
         // Of an input that cannot be judged nothing is said to be well.
@@ -236,26 +251,23 @@ impl Analysis for Leak {
                 times.len()
             )
         }));
-        let rows = listed.iter().zip(&examples).map(|(point, example)| row(&looked, point, example, grew));
-        let of_backlog = backlog.iter().map(|backlog| Row { cells: backlog.cells(columns().len()), ..Row::default() });
-        let rows = of_backlog.chain(rows).collect();
-        let way = |example: &Example| example.path.as_ref().map(OwnerPath::lines).unwrap_or_default();
-        let ways = backlog.iter().map(|_| Vec::new()).chain(examples.iter().map(way)).collect();
-        let left_out = Some(((points.len() - listed.len()) as u64, "places that grow".to_owned()));
-        let table = ResultTable {
-            header: TableHeader {
-                id: "leaks".into(),
-                title: if grew { "Where the heap grows".into() } else { FILLS.into() },
-                columns: columns(),
-                ..TableHeader::default()
-            },
-            rows,
-            left_out,
-            empty_text: "No place.".into(),
-        };
         let tables = std::iter::once(table).chain(filled_table(filled)).collect();
         let title = (!grew).then(|| FILLS.to_owned());
-        Ok(Findings { title, answers, tables, ways, notes, verdict: Some(verdict), ..Findings::default() })
+        Ok(Findings { title, answers, tables, found, notes, verdict: Some(verdict), ..Findings::default() })
+    }
+}
+
+pub(super) fn detector() -> Box<dyn Detector> {
+    Box::new(Leak)
+}
+
+impl Detector for Leak {
+    fn rank(&self) -> DetectorRank {
+        DetectorRank::Verdict
+    }
+
+    fn text(&self, _: &Source) -> DetectorText {
+        DetectorText::Always
     }
 }
 
@@ -292,11 +304,6 @@ const EXPLAINED: f64 = 0.8;
 /// Places that are named as the largest of a rest.
 const SUSPECTS: usize = 3;
 
-/// Bytes that all roots reach at the first and the last point in time.
-fn heap_bytes(history: &OwnerHistory) -> (u64, u64) {
-    history.places().first().map_or((0, 0), |heap| ends(&heap.held, |h| h.total.bytes))
-}
-
 /// Bytes that places grew by; a place below another one that is named too counts once.
 fn explained(history: &OwnerHistory, places: &[u32]) -> u64 {
     history.outermost(places).map(|p| history.places()[p as usize].growth().max(0) as u64).sum()
@@ -332,21 +339,16 @@ fn rest_text(history: &OwnerHistory, points: &[Accumulation], aside: &[u32]) -> 
 fn verdict(
     history: &OwnerHistory,
     points: &[Accumulation],
-    listed: &[Accumulation],
-    examples: &[Example],
+    strongest: Option<&Finding>,
     aside: &[u32],
     grew: bool,
 ) -> LeakVerdict {
     let heap = heap_bytes(history);
     let explained = explained(history, &points.iter().map(|point| point.place).collect::<Vec<_>>());
     let of = |kind, headline| LeakVerdict { kind, headline, heap, explained, caveats: Vec::new() };
-    if let (Some(point), Some(example)) = (listed.first(), examples.first()) {
-        let kind = match doubt(history, point) {
-            _ if !grew => VerdictKind::Fills,
-            Some(_) => VerdictKind::Grows,
-            None => VerdictKind::Leak,
-        };
-        return of(kind, headline(history, point, example, points.len() - 1, grew));
+    if let Some(finding) = strongest {
+        let kind = if grew { VerdictKind::of(finding.certainty) } else { VerdictKind::Fills };
+        return of(kind, finding.headline.clone());
     }
     if !grew {
         let nothing = "Nothing stands out: no place fills much of the heap with elements of its own";
@@ -464,169 +466,11 @@ fn is_own_collection(example: &Example, at: &PlaceOverTime) -> bool {
     example.path.as_ref().and_then(|path| path.filled.as_ref()).is_some_and(|filled| *filled.of == *at.name)
 }
 
-/// Whether a part of so many bytes is one of the heap's growth. Where other places shrank by as much, it is one of what grew.
-fn is_of_growth(history: &OwnerHistory, bytes: u64) -> bool {
-    let (first, last) = heap_bytes(history);
-    bytes <= last.saturating_sub(first).saturating_mul(2)
-}
-
 /// The title where there is one point in time.
 const FILLS: &str = "What fills the heap";
 
-/// Details of a place besides its name.
-struct Example {
-    /// How it hangs on its root, by fields where the input knows them.
-    path: Option<OwnerPath>,
-    /// Elements of the last collection on the path, at the first and the last time. The first is unknown if the place was another then.
-    filled: Option<(Option<u64>, u64)>,
-    /// The class of its elements in their dynamic language.
-    class: Option<String>,
-    /// Elements that the objects of a chain refer to at the last time, if others hold some of them too; else 0.
-    chained: u64,
-    /// The object that most of them refer to without keeping it, and how many do: finalizers belong to an object.
-    about: Option<(String, u64)>,
-}
-
-/// An example of each point.
-fn examples(
-    heaps: &History,
-    window: TimeWindow,
-    rules: KeepRules,
-    history: &OwnerHistory,
-    points: &[Accumulation],
-    progress: &Progress,
-) -> Result<Vec<Example>> {
-    let objects = |time: usize, which: fn(&[Holding]) -> Option<&Holding>| -> Result<Vec<Option<ObjectId>>> {
-        let (heap, dominators) = heaps.dominators(time, rules, progress)?;
-        let largest = |place: u32| which(&history.places()[place as usize].held)?.largest.map(|(o, _)| o);
-        let shared = |p: &Accumulation| history.places()[p.place as usize].is_shared();
-        Ok(points.iter().map(|p| example(&heap, &dominators, p, shared(p), &largest)).collect())
-    };
-    let last = objects(window.to, |held| held.last())?;
-    let paths = owner_paths(heaps, window.to, rules, &last, progress)?;
-    let first = objects(window.from, |held| held.first())?;
-    // What stands at the end of another way is another collection: how large that was says nothing.
-    let then = match window.from == window.to && first == last {
-        true => paths.clone(),
-        false => owner_paths(heaps, window.from, rules, &first, progress)?,
-    };
-    let is_like = |(then, now): (&Option<OwnerPath>, &Option<OwnerPath>)| {
-        then.as_ref().zip(now.as_ref()).is_some_and(|(then, now)| then.is_like(now))
-    };
-    let alike: Vec<bool> = then.iter().zip(&paths).map(is_like).collect();
-    let (heap, _) = heaps.dominators(window.from, rules, progress)?;
-    let other = |(path, &is_like): (&Option<OwnerPath>, &bool)| {
-        path.as_ref().filter(|_| !is_like).and_then(|path| same_field(&heap, path))
-    };
-    let others: Vec<Option<ObjectId>> = paths.iter().zip(&alike).map(other).collect();
-    let of_others = filled(heaps, window.from, rules, &others, progress)?;
-    let same = then.into_iter().zip(alike).zip(of_others);
-    let before = same.map(|((then, is_like), other)| if is_like { then.and_then(|then| then.filled) } else { other });
-    let (heap, dominators) = heaps.dominators(window.to, rules, progress)?;
-    let example = |((path, before), o): ((Option<OwnerPath>, Option<Filled>), &Option<ObjectId>)| {
-        let now = path.as_ref().and_then(|path| path.filled.clone());
-        let filled = now.map(|now| (before.filter(|b| b.of == now.of).map(|b| b.elements), now.elements));
-        Example { path, filled, class: None, chained: 0, about: o.and_then(|o| about(&heap, o)) }
-    };
-    let mut examples: Vec<Example> = paths.into_iter().zip(before).zip(&last).map(example).collect();
-    for (example, point) in examples.iter_mut().zip(points) {
-        let place = match &point.elements {
-            Elements::Below(below) => below.first().copied().unwrap_or(point.place),
-            Elements::Own | Elements::Larger => point.place,
-        };
-        let at = &history.places()[place as usize];
-        if let Elements::Below(_) = &point.elements
-            && let Some((first, _)) = history.places()[point.place as usize].largest()
-            && heap.types()[heap.type_of(first).0 as usize].kind == TypeKind::Instance
-            && let Some((element, _)) = at.largest()
-        {
-            let all = chained_elements(&heap, &dominators, first, heap.type_of(element));
-            example.chained = Some(all).filter(|&all| all > at.held.last().map_or(0, |held| held.heads)).unwrap_or(0);
-        }
-        if let Some((element, _)) = at.largest().filter(|_| heap.profile().packages.is_of_language(&at.name))
-            && let Some(values) = heaps.values(window.to, progress)?
-        {
-            example.class = language_class(&values, element, progress)?;
-        }
-    }
-    Ok(examples)
-}
-
-/// The object of the static field at the top of a path in another state: for places that had other owners then.
-fn same_field(heap: &HeapState, path: &OwnerPath) -> Option<ObjectId> {
-    let (class, field) = (path.steps.first()?, path.steps.get(1)?.field.as_ref()?);
-    let name = format!("{}.{field}", class.of.strip_prefix("class ")?);
-    heap.roots().iter().find(|r| r.kind == RootKind::StaticField && *r.detail == *name).map(|r| r.object)
-}
-
-/// The object that is shown of a point. A place that several share is no object: one of the elements shows where they all are.
-fn example(
-    heap: &HeapState,
-    dominators: &Dominators,
-    point: &Accumulation,
-    is_shared: bool,
-    largest: &dyn Fn(u32) -> Option<ObjectId>,
-) -> Option<ObjectId> {
-    if let Elements::Below(below) = &point.elements
-        && is_shared
-    {
-        return below.first().and_then(|&p| largest(p)).map(|o| typical(heap, dominators, o));
-    }
-    let place = largest(point.place).map(|o| most_of(heap, dominators, o));
-    match &point.elements {
-        Elements::Own | Elements::Larger => place,
-        Elements::Below(below) => {
-            // What is no collection fills by its fields: one of the elements shows which.
-            let fills = |&o: &ObjectId| has_elements(heap, o);
-            let element = || below.first().and_then(|&p| largest(p)).map(|o| most_of(heap, dominators, o));
-            place.filter(fills).or_else(element).or(place)
-        }
-    }
-}
-
 /// Most objects between an action and the object it is to clear away.
 const MOST_OWNERS: usize = 16;
-
-/// Most of the alike objects whose referrers are read.
-const ASKED: usize = 512;
-
-/// The typical object of a type with the same owner: the largest one among those with the most common referring types. For ids that
-/// thousands of records hold, it is one that records hold, not a longer one beside them.
-fn typical(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
-    let of = heap.type_of(o);
-    let like: Vec<ObjectId> =
-        dominators.owned(dominators.owner(o)).filter(|&other| heap.type_of(other) == of).collect();
-    let holders = |o: ObjectId| {
-        let mut types: Vec<TypeId> = heap.referrers(o).iter().map(|&r| heap.type_of(r)).collect();
-        types.sort_unstable();
-        types.dedup();
-        types
-    };
-    let mut by: BTreeMap<Vec<TypeId>, Vec<ObjectId>> = BTreeMap::new();
-    for &one in like.iter().step_by(like.len().div_ceil(ASKED).max(1)) {
-        by.entry(holders(one)).or_default().push(one);
-    }
-    let most = by.into_iter().max_by_key(|(types, held)| (held.len(), Reverse(types.clone())));
-    let Some((_, held)) = most.filter(|(types, _)| *types != holders(o)) else { return o };
-    held.into_iter().max_by_key(|&o| (dominators.retained(o).bytes, Reverse(o))).unwrap_or(o)
-}
-
-/// The object that most objects of a reference object's type refer to without keeping it, and how many do.
-fn about(heap: &HeapState, o: ObjectId) -> Option<(String, u64)> {
-    let of = heap.type_of(o);
-    let alike = heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of);
-    if heap.referents().holds(o) { most_often(heap, alike) } else { None }
-}
-
-/// The most common type of referents, and its number.
-fn most_often<'r>(heap: &HeapState, referents: impl Iterator<Item = &'r Referent>) -> Option<(String, u64)> {
-    let mut types: BTreeMap<&str, u64> = BTreeMap::new();
-    for referent in referents {
-        *types.entry(&heap.types()[heap.type_of(referent.to).0 as usize].name).or_default() += 1;
-    }
-    let (name, count) = types.into_iter().max_by_key(|&(name, count)| (count, Reverse(name)))?;
-    Some((name.to_owned(), count))
-}
 
 /// The objects watched by cleaners and finalizers that are all alive: the VM lists these until the watched object is gone, so the watched
 /// objects matter, not the list. Objects kept by the watchers alone, such as an action that refers to the object it clears away, belong to
@@ -681,133 +525,6 @@ fn owned_by(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> BitSet {
         open.extend(dominators.owned(Some(o)));
     }
     owned
-}
-
-/// The deepest object that alone keeps most of an object's retained size: the array of the list, not the list.
-///
-/// Ends at the first of a chain of objects of one type: which node of a list comes last says nothing.
-fn most_of(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
-    let mut at = o;
-    loop {
-        let next = dominators.owned(Some(at)).max_by_key(|&below| (dominators.retained(below).bytes, Reverse(below)));
-        let most = |next: &ObjectId| 10 * dominators.retained(*next).bytes >= 7 * dominators.retained(at).bytes;
-        let chained = |next: &ObjectId| heap.type_of(*next) == heap.type_of(at);
-        match next.filter(most).filter(|next| !chained(next)) {
-            Some(next) => at = next,
-            None => return at,
-        }
-    }
-}
-
-/// The place in words: its path without the packages that everybody knows.
-fn place_text(history: &OwnerHistory, place: u32) -> String {
-    crate::ownership::holders::place_text(&history.path(place))
-}
-
-/// The key of a place in a timeline that is grouped by owner.
-fn owner_key(history: &OwnerHistory, place: u32) -> String {
-    let names = history.path(place);
-    let heap = history.places().first().map(|heap| &*heap.name);
-    key_of(&heap.into_iter().chain(names.iter().map(|name| &**name)).collect::<Vec<_>>())
-}
-
-/// As [`sentence`], at one point in time: the amount there is, without growth.
-fn filling(history: &OwnerHistory, point: &Accumulation) -> String {
-    let at = |place: u32| &history.places()[place as usize];
-    let place = place_text(history, point.place);
-    let (count, bytes) = (count_text(point.count.1), bytes_text(point.bytes.1));
-    let holds = match &point.elements {
-        Elements::Below(below) => {
-            let kind = |p: u32| format!("{} {}", count_text(ends(&at(p).held, |h| h.heads).1), at(p).name);
-            format!("holds {}", kinds(history, below, kind))
-        }
-        Elements::Own => format!("are {count} {}", objects_text(history, point.place)),
-        Elements::Larger => "is large".to_owned(),
-    };
-    let share = 100.0 * point.share;
-    match &point.elements {
-        Elements::Below(_) if at(point.place).is_shared() => {
-            let kinds = holds.trim_start_matches("holds ");
-            format!("{bytes}, {share:.0} % of the heap, is {place} and hangs on no place of its own: {kinds}")
-        }
-        _ => format!("{place} {holds}: {bytes}, {share:.0} % of the heap"),
-    }
-}
-
-fn elements_text(history: &OwnerHistory, point: &Accumulation) -> String {
-    let at = |place: u32| &history.places()[place as usize];
-    match &point.elements {
-        Elements::Below(below) => {
-            let kind = |p: u32| {
-                let (first, last) = ends(&at(p).held, |h| h.heads);
-                format!("{} {} ({} at first)", count_text(last), at(p).name, first_text(history, p, first))
-            };
-            kinds(history, below, kind)
-        }
-        Elements::Own | Elements::Larger => at(point.place).name.to_string(),
-    }
-}
-
-/// The noun for the objects of a place.
-fn objects_text(history: &OwnerHistory, place: u32) -> &'static str {
-    match history.places()[place as usize].is_thread() {
-        true => "threads",
-        false => "objects",
-    }
-}
-
-/// The number of a place's objects at first. Their owner may have changed since, which is no birth.
-fn first_text(history: &OwnerHistory, place: u32, first: u64) -> String {
-    let name = &history.places()[place as usize].name;
-    let was = |other: &PlaceOverTime| other.name == *name && ends(&other.held, |h| h.heads).0 > 0;
-    match first == 0 && history.places().iter().any(was) {
-        true => "elsewhere".to_owned(),
-        false => count_text(first),
-    }
-}
-
-/// Kinds of elements that are named in a sentence, those that grow most first.
-const KINDS: usize = 4;
-/// Least share of the whole growth for further kinds: one in this many.
-const LEAST_OF_KINDS: i64 = 20;
-
-/// Kinds of elements in words; kinds with next to no growth are counted.
-fn kinds(history: &OwnerHistory, below: &[u32], text: impl Fn(u32) -> String) -> String {
-    let growth = |p: u32| history.places()[p as usize].growth();
-    let all: i64 = below.iter().map(|&p| growth(p)).sum();
-    let worth = below.iter().skip(1).take(KINDS - 1).take_while(|&&p| LEAST_OF_KINDS * growth(p) >= all).count() + 1;
-    let mut kinds: Vec<String> = below.iter().take(worth).map(|&p| text(p)).collect();
-    match below.len().saturating_sub(worth) {
-        0 => {}
-        1 => kinds.push("1 other kind".to_owned()),
-        more => kinds.push(format!("{more} other kinds")),
-    }
-    kinds.join(", ")
-}
-
-fn sentence(history: &OwnerHistory, point: &Accumulation) -> String {
-    let (before, after) = point.count;
-    let place = place_text(history, point.place);
-    let heads = ends(&history.places()[point.place as usize].held, |h| h.heads);
-    let holds = match point.elements {
-        Elements::Below(_) => format!("holds {}", elements_text(history, point)),
-        Elements::Own => {
-            let before = first_text(history, point.place, before);
-            format!("are {} {} ({before} at first)", count_text(after), objects_text(history, point.place))
-        }
-        Elements::Larger if heads.1 > heads.0 && heads.0 > 0 => {
-            format!(
-                "are {} {} ({} at first)",
-                count_text(heads.1),
-                objects_text(history, point.place),
-                count_text(heads.0)
-            )
-        }
-        Elements::Larger => "became larger".to_owned(),
-    };
-    let bytes = point.bytes.1.saturating_sub(point.bytes.0);
-    let of = if is_of_growth(history, bytes) { "the growth of the heap" } else { "all that grew" };
-    format!("{place} {holds}: +{}, {:.0} % of {of}", bytes_text(bytes), 100.0 * point.share)
 }
 
 fn columns() -> Vec<Column> {

@@ -1,14 +1,12 @@
 //! A leaking place in the words of windows and pages: the place, its growth, its share of the whole growth, and its start. It is read from
-//! the findings of the analysis `leak`; nothing is searched here.
+//! a finding; nothing is searched here.
 
 use super::interface::Findings;
 use super::verdict::Verdict;
 use crate::ownership::grows_between;
-use crate::tabular::Cell;
-use crate::timeline::{Metric, NodeId, Timeline, brief};
+use crate::tabular::{Cell, CellKind, bytes_text, count_text};
+use crate::timeline::{Metric, NodeId, Timeline, Unit, brief};
 
-/// The table of the analysis that has the places.
-const TABLE: &str = "leaks";
 /// The text for an input that has no owners.
 pub const OWNER_UNKNOWN: &str = "The owners are not known";
 /// Letters of a place in large letters.
@@ -48,49 +46,35 @@ pub struct LeakPlace {
 }
 
 impl LeakPlace {
-    /// One of the places that the analysis names, the one where most accumulates first.
+    /// One of the places that are found, the one where most accumulates first.
     pub fn of(findings: &Findings, number: usize) -> Option<LeakPlace> {
-        let table = findings.tables.iter().find(|table| table.header.id == TABLE)?;
-        let row = table.rows.get(number)?;
-        let cell = |id: &str| table.header.column(id).and_then(|at| row.cells.get(at));
-        let text = |id: &str| match (table.header.column(id), cell(id)) {
-            (Some(at), Some(cell)) if *cell != Cell::Empty => cell.text(table.header.columns[at].kind),
-            _ => String::new(),
-        };
-        let share = match cell("share") {
-            Some(Cell::Percent(percent)) => (percent / 100.0) as f32,
-            _ => 0.0,
-        };
+        let finding = findings.found.get(number)?;
+        let place = finding.place.clone().unwrap_or_default();
+        let text = |id: &str, text: fn(u64) -> String| finding.number(id).map_or_else(String::new, |n| text(n as u64));
         // What the collection itself counts, where there is one: its elements fill it up with keys and values.
         // One of several that are as large as ever says nothing: then there are more of them.
-        let grew = match (cell("entries_first"), cell("entries")) {
-            (Some(Cell::Number(first)), Some(Cell::Number(last))) => last > first,
-            (_, Some(Cell::Number(_))) => true,
-            _ => false,
+        let grew = match (finding.number("entries_first"), finding.number("entries")) {
+            (Some(first), Some(last)) => last > first,
+            (_, last) => last.is_some(),
         };
-        let counts = match grew {
-            true => (text("entries_first"), text("entries")),
-            false => (text("first"), text("last")),
-        };
-        let left_out = table.left_out.as_ref().map_or(0, |(n, _)| *n);
-        let time = |id: &str| match cell(id) {
-            Some(Cell::Number(time)) => usize::try_from(time.checked_sub(1)?).ok(),
-            _ => None,
-        };
+        let counts = if grew { ["entries_first", "entries"] } else { ["first", "last"] };
+        let [first, last] = counts.map(|id| text(id, count_text));
+        let growth = finding.number("growth").map(|bytes| Cell::Change(bytes as i64));
+        let left_out = findings.tables.first().and_then(|table| table.left_out.as_ref()).map_or(0, |(n, _)| *n);
         Some(LeakPlace {
-            place: text("place"),
-            elements: text("elements"),
-            counts,
-            retained: (text("retained_first"), text("retained")),
-            growth: text("growth"),
-            bytes: if let Some(Cell::Number(bytes)) = cell("retained") { *bytes } else { 0 },
-            share: if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 },
-            way: findings.ways.get(number).cloned().unwrap_or_default(),
-            owner: text("owner"),
+            place: place.name,
+            elements: place.elements,
+            counts: (first, last),
+            retained: (text("retained_first", bytes_text), text("retained", bytes_text)),
+            growth: growth.map_or_else(String::new, |growth| growth.text(CellKind::Change(Unit::Bytes))),
+            bytes: finding.number("retained").unwrap_or(0.0) as u64,
+            share: (finding.number("share").unwrap_or(0.0) / 100.0).clamp(0.0, 1.0) as f32,
+            way: place.path,
+            owner: place.owner,
             number,
-            others: table.rows.len() as u64 - 1 + left_out,
+            others: findings.found.len() as u64 - 1 + left_out,
             notes: findings.notes.clone(),
-            since: time("since").zip(time("grown_at")),
+            since: finding.since.and_then(|(from, next)| Some((from.checked_sub(1)?, next.checked_sub(1)?))),
             until: None,
         })
     }

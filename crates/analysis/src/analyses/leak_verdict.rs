@@ -1,5 +1,6 @@
 //! The verdict over a heap: it leaks, grows, is well, or could not be judged. Report, check, window and page take their first line from it.
 
+use super::finding::{Certainty, Finding};
 use super::interface::Findings;
 use crate::ownership::{AccumulationRules, Course, OwnerHistory, course_of};
 use crate::tabular::bytes_text;
@@ -30,6 +31,11 @@ pub enum VerdictKind {
 }
 
 impl VerdictKind {
+    /// That of growth which is so sure.
+    pub(super) fn of(certainty: Certainty) -> VerdictKind {
+        if certainty == Certainty::Open { VerdictKind::Grows } else { VerdictKind::Leak }
+    }
+
     /// The word that the first line begins with.
     pub fn tag(self) -> &'static str {
         match self {
@@ -63,10 +69,30 @@ impl LeakVerdict {
         LeakVerdict { headline: reason.into(), ..LeakVerdict::default() }
     }
 
-    /// The verdict over an input: that of the analysis `leak`, if it ran. Otherwise it follows from the trees, with the reason why owners
-    /// are unknown, if there is one.
-    pub fn of(findings: Option<&Findings>, lacking: Option<&str>, timeline: &Timeline, metric: Metric) -> LeakVerdict {
-        if let Some(verdict) = findings.and_then(|findings| findings.verdict.clone()) {
+    /// The strongest verdict of findings; of those without a verdict the first finding makes one.
+    pub(super) fn strongest<'f>(all: impl IntoIterator<Item = &'f Findings>) -> Option<LeakVerdict> {
+        let verdict = |findings: &Findings| {
+            let of_first = |first: &Finding| LeakVerdict {
+                kind: VerdictKind::of(first.certainty),
+                headline: first.headline.clone(),
+                ..LeakVerdict::default()
+            };
+            findings.verdict.clone().or_else(|| findings.found.first().map(of_first))
+        };
+        let order = [VerdictKind::Leak, VerdictKind::Grows, VerdictKind::Unknown, VerdictKind::Fills];
+        let place = |verdict: &LeakVerdict| order.iter().position(|kind| *kind == verdict.kind).unwrap_or(order.len());
+        all.into_iter().filter_map(verdict).min_by_key(place)
+    }
+
+    /// The verdict over an input: the strongest of its findings. Without any it follows from the trees, with the reason why owners are
+    /// unknown, if there is one.
+    pub fn of<'f>(
+        findings: impl IntoIterator<Item = &'f Findings>,
+        lacking: Option<&str>,
+        timeline: &Timeline,
+        metric: Metric,
+    ) -> LeakVerdict {
+        if let Some(verdict) = LeakVerdict::strongest(findings) {
             return verdict;
         }
         let trend = super::verdict(timeline, metric);

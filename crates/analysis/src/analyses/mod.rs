@@ -5,12 +5,14 @@
 //! |---|---|
 //! | `backlog` | growth kept by finalizers and weaker references |
 //! | `interface` | the interface: description, needs, findings |
+//! | `detector`, `finding` | analyses that are run unasked, and what they find |
 //! | `findings_cache` | cache of findings for dumps |
 //! | `parameters` | parameters with defaults and ranges |
 //! | `objects`, `object_rows`, `contents` | shared code of analyses of single objects and their contents |
 //! | `one_object` | the page of one object |
 //! | `thread_retained` | the objects that each thread alone keeps alive |
-//! | `leak_place` | a leaking place in words |
+//! | `leak_place` | a leaking place in the words of windows and pages |
+//! | `leak_example`, `leak_headline`, `leak_sentence` | parts of the analysis `leak`: ways to places, first lines, sentences |
 //! | `owner_times` | the owners at the points in time worth a look |
 //! | `registry` | the registry; programs may add their own analyses |
 //! | `verdict` | the largest growth, or none, in a sentence |
@@ -19,7 +21,8 @@
 //! | [`check`] | checks of limits, for build pipelines |
 //! | the others | one analysis each |
 //!
-//! A new analysis is a file beside these with a function `analysis`, and its name in the list of `analyses!` below.
+//! A new analysis is a file beside these with a function `analysis`, and its name in the list of `analyses!` below. A detector has a function
+//! `detector` as well, and that word behind its name.
 //! Nothing here draws, and nothing here knows files.
 //!
 //! # Example
@@ -43,11 +46,15 @@ mod backlog;
 pub mod check;
 pub mod compare;
 mod contents;
+mod detector;
+mod finding;
 mod findings_cache;
 mod interface;
 mod judging;
+mod leak_example;
 mod leak_headline;
 mod leak_place;
+mod leak_sentence;
 mod leak_verdict;
 mod measures;
 mod object_rows;
@@ -65,6 +72,10 @@ pub use crate::tabular::{bytes_text, count_text, gc_kind_text, gc_text, time_tex
 pub use crate::timeline::TimeWindow;
 pub(crate) use crate::timeline::change;
 pub use cut::named_cut;
+pub use detector::{
+    Detection, Detector, DetectorRank, DetectorText, can_decide, decide, deciding, decisions, without_owners,
+};
+pub use finding::{Certainty, Evidence, EvidenceUnit, Finding, FoundPlace, NextStep};
 pub use findings_cache::FollowsFrom;
 pub use interface::{Analysis, Description, Findings, Need, run};
 pub use judging::unjudged;
@@ -77,30 +88,35 @@ pub use registry::AnalysisRegistry;
 pub use sites::{SampledShare, SampledShares, sampled_shares};
 pub use verdict::{GROWTH_FLOOR, Verdict, growth_scale, largest, verdict};
 
-/// Declares the module of each analysis and lists the result of its function `analysis`.
+/// Declares the module of each analysis, and lists the results of its functions `analysis` and, where it is a detector, `detector`.
 macro_rules! analyses {
-    ($($module:ident,)*) => {
+    ($($module:ident $(: $detector:ident)?,)*) => {
         $(mod $module;)*
         /// One of each, in this order.
         fn built_in() -> Vec<Box<dyn Analysis>> {
             vec![$($module::analysis()),*]
         }
+
+        /// The detectors, in this order.
+        pub fn detectors() -> Vec<Box<dyn Detector>> {
+            vec![$($($module::$detector(),)?)*]
+        }
     };
 }
 
 analyses! {
-    leak,
+    leak: detector,
     heap,
     growth,
     collections,
     run,
-    windows,
+    windows: detector,
     churn,
     lifetimes,
-    generations,
     trends,
-    sites,
-    counts,
+    sites: detector,
+    generations: detector,
+    counts: detector,
     difference,
     paths,
     cut,
@@ -110,9 +126,9 @@ analyses! {
     inspect,
     closure,
     graph,
-    outside_heap,
+    outside_heap: detector,
     structures,
-    growing_structures,
+    growing_structures: detector,
     containers,
     duplicate_strings,
     duplicate_arrays,

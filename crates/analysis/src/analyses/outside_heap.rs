@@ -1,7 +1,10 @@
 //! Memory outside the heap that objects of the heap stand for: direct buffers and mapped files.
 
 use super::objects::values;
-use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, TimeWindow};
+use super::{
+    Analysis, Arguments, Certainty, Description, Detector, DetectorRank, Finding, Findings, FollowsFrom, Need,
+    NextStep, TimeWindow,
+};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, several};
 use crate::timeline::{Source, Unit};
 use memory_city_formats::values::{DetailLimits, FieldPlace, FieldValue, HeapValues, ObjectContents, ObjectRecord};
@@ -76,11 +79,24 @@ impl Analysis for OutsideHeap {
             left_out: None,
             empty_text: String::new(),
         };
-        Ok(Findings {
-            answers: is_large.then(sentence).into_iter().collect(),
-            tables: vec![table],
-            ..Findings::default()
-        })
+        let answers: Vec<String> = is_large.then(sentence).into_iter().collect();
+        let found = answers.iter().map(|sentence| {
+            let largest = usize::from(mapped.bytes > direct.bytes);
+            let finding = Finding::of_row("outside-heap", vec![sentence.clone()], &table, Some(largest));
+            Finding { certainty: Certainty::Counted, next: NextStep::run("outside-heap"), ..finding }
+        });
+        let found = found.collect();
+        Ok(Findings { answers, tables: vec![table], found, ..Findings::default() })
+    }
+}
+
+pub(super) fn detector() -> Box<dyn Detector> {
+    Box::new(OutsideHeap)
+}
+
+impl Detector for OutsideHeap {
+    fn rank(&self) -> DetectorRank {
+        DetectorRank::Heap
     }
 }
 

@@ -2,7 +2,10 @@
 //!
 //! The JSON form is version 2, described in `docs/report-json.md`. It is built from the same tables as the text.
 
-use super::{Analysis, AnalysisRegistry, Arguments, Description, Findings, LeakVerdict, TimeWindow};
+use super::{
+    Analysis, AnalysisRegistry, Arguments, Description, Detector, DetectorRank, DetectorText, Finding, Findings,
+    LeakVerdict, TimeWindow,
+};
 use crate::tabular::{
     Cell, JsonTable, ResultTable, RowSource, TEXT_ROWS, bytes_text, objects_text, several, write_text,
 };
@@ -75,6 +78,8 @@ pub struct ReportPart {
     pub arguments: Arguments,
     /// Its findings.
     pub findings: Findings,
+    /// Of detectors: what the findings count for.
+    pub rank: Option<DetectorRank>,
     /// Why it could not be made of this input, for people.
     pub lacking: Option<String>,
     /// Whether the text has its answers and notes alone, without tables.
@@ -84,6 +89,24 @@ pub struct ReportPart {
 }
 
 impl ReportPart {
+    /// A part with all that was found.
+    pub(super) fn new(
+        analysis: Description,
+        arguments: Arguments,
+        found: std::result::Result<Findings, String>,
+    ) -> ReportPart {
+        let (findings, lacking) = match found {
+            Ok(findings) => (findings, None),
+            Err(reason) => (Findings::default(), Some(reason)),
+        };
+        ReportPart { analysis, arguments, findings, rank: None, lacking, brief: false, outermost: false }
+    }
+
+    /// Sentences that the text has before any table: which line makes what somebody keeps.
+    fn is_early(&self) -> bool {
+        self.rank == Some(DetectorRank::Growth) && !self.brief
+    }
+
     /// The title for people.
     pub fn title(&self) -> &str {
         self.findings.title.as_deref().unwrap_or(self.analysis.title)
@@ -118,60 +141,30 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
     progress.lead_to(OWNERS_FOUND);
     let mut report = Report::new(source, window);
     report.text_rows = if options.all { usize::MAX } else { TEXT_ROWS.max(options.top) };
-    let leak = registry.get("leak")?;
-    let description = leak.describe();
-    if description.check(source, window).is_ok() {
-        match report.add(&*leak, source, [], progress) {
-            // A trace without references has the rest to tell.
-            Err(Error::Unusable { what, .. }) => {
-                let arguments = Arguments::parse(&description, [])?;
-                let findings = Findings::default();
-                let lacking = Some(what);
-                report.parts.push(ReportPart {
-                    analysis: description,
-                    arguments,
-                    findings,
-                    lacking,
-                    brief: true,
-                    outermost: false,
-                });
-            }
-            result => result?,
-        }
-        report.parts.iter_mut().for_each(|part| part.brief = true);
-    } else if source.heaps().is_none() && source.has_class_counts() {
-        let arguments = Arguments::parse(&description, [])?;
-        let findings = Findings::default();
-        let lacking = Some(NO_REFERENCES.to_owned());
-        report.parts.push(ReportPart {
-            analysis: description,
-            arguments,
-            findings,
-            lacking,
-            brief: true,
-            outermost: false,
-        });
-    }
+    let mut detectors = super::detectors();
+    let mut of_rank = |rank| -> Vec<_> { detectors.extract_if(.., |detector| detector.rank() == rank).collect() };
+    report.detect(of_rank(DetectorRank::Verdict), source, None, progress)?;
     progress.lead_to(1.0);
+    let metric = super::metric_of(timeline, &options.metric)?;
+    let lacking = report.parts.iter().find_map(|part| part.lacking.as_deref());
+    report.verdict = Some(LeakVerdict::of(
+        report.parts.iter().filter(|part| part.lacking.is_none()).map(|part| &part.findings),
+        lacking,
+        timeline,
+        metric,
+    ));
     report.add(&*registry.get("heap")?, source, [], progress)?;
     report.add_weaker(&*registry.get("kept-by")?, source, progress)?;
-    report.add_outside(&*registry.get("outside-heap")?, source, progress)?;
-    let leaks = report.parts.iter().find(|part| part.analysis.id == "leak");
-    let lacking = leaks.and_then(|part| part.lacking.as_deref());
-    let metric = super::metric_of(timeline, &options.metric)?;
-    report.verdict = Some(LeakVerdict::of(leaks.map(|part| &part.findings), lacking, timeline, metric));
+    report.detect(of_rank(DetectorRank::Heap), source, None, progress)?;
     let top = options.top.to_string();
     let top = (!options.all).then_some(("top", &*top));
     let given = [("metric", &*options.metric), ("keepers", if options.groups_only { "no" } else { "yes" })];
     report.add(&*registry.get("growth")?, source, top.into_iter().chain(given), progress)?;
-    report.parts.iter_mut().filter(|part| part.analysis.id == "growth").for_each(|part| part.outermost = !options.full);
-    report.name_growing();
-    let sites = registry.get("sites")?;
-    if sites.describe().check(source, window).is_ok() {
-        report.add(&*sites, source, top, progress)?;
+    if let Some(part) = report.parts.last_mut() {
+        part.outermost = !options.full;
     }
-    report.add_generations(&*registry.get("generations")?, source, progress)?;
-    report.add_counts(&*registry.get("counts")?, source, progress)?;
+    report.name_growing(source);
+    report.detect(of_rank(DetectorRank::Growth), source, top, progress)?;
     let collections = registry.get("collections")?;
     if collections.describe().check(source, window).is_ok() {
         report.add(&*collections, source, [], progress)?;
@@ -179,9 +172,7 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
         if let Some(part) = report.parts.last_mut() {
             part.findings.tables.retain(|table| table.header.id == "totals");
         }
-        report.add(&*registry.get("windows")?, source, [("states", STATES), ("owners", "leave-out")], progress)?;
-        report.agree();
-        report.parts.iter_mut().filter(|part| part.analysis.id == "windows").for_each(|part| part.brief = true);
+        report.detect(of_rank(DetectorRank::Course), source, None, progress)?;
     }
     Ok(report)
 }
@@ -200,14 +191,18 @@ pub fn analyse<'a>(
     let mut report = Report::new(source, window);
     let arguments = Arguments::parse(&analysis.describe(), given)?;
     let findings = super::run(&**analysis, source, window, &arguments, progress)?;
-    report.parts.push(ReportPart {
-        analysis: analysis.describe(),
-        arguments,
-        findings,
-        lacking: None,
-        brief: false,
-        outermost: false,
-    });
+    report.parts.push(ReportPart::new(analysis.describe(), arguments, Ok(findings)));
+    Ok(report)
+}
+
+/// The findings that make the verdict, as [`super::decisions`].
+///
+/// # Errors
+/// As [`super::decisions`].
+pub fn decided(source: &Source, window: TimeWindow, given: &[(&str, &str)], progress: &Progress) -> Result<Report> {
+    let mut report = Report::new(source, window);
+    let found = super::decisions(source, window, given, progress)?;
+    report.parts.extend(found.into_iter().map(|of| ReportPart::new(of.analysis, of.arguments, Ok(of.findings))));
     Ok(report)
 }
 
@@ -237,89 +232,71 @@ impl Report {
         let all: Vec<_> = super::all_rows(&description).filter(|_| self.text_rows == usize::MAX).collect();
         let mut arguments = Arguments::parse(&description, all.iter().map(|(name, most)| (*name, &**most)))?;
         given.into_iter().try_for_each(|(name, text)| arguments.set(&description, name, text))?;
-        let (findings, lacking) = match description.check(source, self.window) {
-            Ok(()) => (super::run(analysis, source, self.window, &arguments, progress)?, None),
-            Err(reason) => (Findings::default(), Some(reason)),
+        let found = match description.check(source, self.window) {
+            Ok(()) => Ok(super::run(analysis, source, self.window, &arguments, progress)?),
+            Err(reason) => Err(reason),
         };
-        self.parts.push(ReportPart {
-            analysis: description,
-            arguments,
-            findings,
-            lacking,
-            brief: false,
-            outermost: false,
-        });
+        self.parts.push(ReportPart::new(description, arguments, found));
         Ok(())
     }
 
-    /// One verdict: where owners tell that something grows, no window of time denies it.
-    fn agree(&mut self) {
-        if self.verdict.as_ref().is_some_and(LeakVerdict::grows) {
-            let windows = self.parts.iter_mut().filter(|part| part.analysis.id == "windows");
-            windows.for_each(|part| part.findings.answers.retain(|answer| answer != super::windows::NOTHING));
+    /// Adds what detectors find, or why those that make the verdict cannot.
+    fn detect(
+        &mut self,
+        detectors: Vec<Box<dyn Detector>>,
+        source: &Source,
+        top: Option<(&str, &str)>,
+        progress: &Progress,
+    ) -> Result<()> {
+        for detector in detectors {
+            let (rank, text, description) = (detector.rank(), detector.text(source), detector.describe());
+            let decides = rank == DetectorRank::Verdict;
+            if self.verdict.as_ref().is_some_and(|verdict| !detector.is_worth(verdict)) {
+                continue;
+            }
+            let given = detector.arguments().iter().copied().chain(top);
+            let added = match (description.check(source, self.window), super::without_owners(source)) {
+                (Ok(()), _) => self.add(&*detector, source, given, progress),
+                (Err(_), Some(reason)) if decides => {
+                    Err(Error::Unusable { what: reason.to_owned(), remedy: String::new() })
+                }
+                (Err(_), _) => continue,
+            };
+            match added {
+                // A trace without references has the rest to tell.
+                Err(Error::Unusable { what, .. }) if decides => {
+                    let arguments = Arguments::parse(&description, [])?;
+                    self.parts.push(ReportPart::new(description, arguments, Err(what)));
+                }
+                Err(Error::Unusable { .. }) if text == DetectorText::IfFound => continue,
+                result => result?,
+            }
+            let Some(part) = self.parts.last_mut() else { continue };
+            (part.rank, part.brief) = (Some(rank), text != DetectorText::Tables);
+            let findings = &mut part.findings;
+            if findings.found.is_empty() && text == DetectorText::IfFound {
+                self.parts.pop();
+            } else if findings.answers.is_empty() {
+                findings.answers = std::mem::take(&mut findings.notes);
+            } else if findings.found.is_empty() && rank == DetectorRank::Course {
+                // One verdict: where owners tell that something grows, no window of time denies it.
+                let grows = self.verdict.as_ref().is_some_and(LeakVerdict::grows);
+                findings.answers.retain(|_| !grows);
+            }
         }
+        Ok(())
     }
 
     /// Names the largest growth when its reason is unknown, with that fact first.
-    fn name_growing(&mut self) {
+    fn name_growing(&mut self, source: &Source) {
+        let Some(reason) = super::without_owners(source) else { return };
         let growing = self.table("growing").ok().and_then(|table| table.rows.first()?.cells.first());
         let named = match growing {
-            Some(Cell::Node(node)) => format!("{NO_REFERENCES}. {} grows most, see below", node.path),
+            Some(Cell::Node(node)) => format!("{reason}. {} grows most, see below", node.path),
             _ => return,
         };
         let unknown = self.parts.iter_mut().filter_map(|part| part.lacking.as_mut());
-        unknown.filter(|why| *why == NO_REFERENCES).for_each(|why| why.clone_from(&named));
-    }
-
-    /// Adds the classes that grow steadily over the class histograms of a recording, if any.
-    fn add_counts(&mut self, analysis: &dyn Analysis, source: &Source, progress: &Progress) -> Result<()> {
-        if analysis.describe().check(source, self.window).is_err() {
-            return Ok(());
-        }
-        // Walks are told by all else.
-        self.add(analysis, source, [("walks", "0")], progress)?;
-        let is_beside = matches!(source, Source::Counts(counts) if counts.is_estimate());
-        if let Some(part) = self.parts.pop_if(|part| part.findings.answers.is_empty()).filter(|_| is_beside) {
-            // Where there are no walks, and the trees are estimates, nothing else says how the counts went.
-            let Findings { notes, .. } = part.findings;
-            self.parts.push(ReportPart { findings: Findings { answers: notes, ..Findings::default() }, ..part });
-        }
-        self.parts.iter_mut().filter(|part| part.analysis.id == "counts").for_each(|part| part.brief = true);
-        Ok(())
-    }
-
-    /// Adds the allocations with live objects of ever more generations, if there are any, and nothing else has said that all is well.
-    fn add_generations(&mut self, analysis: &dyn Analysis, source: &Source, progress: &Progress) -> Result<()> {
-        let is_well = self.verdict.as_ref().is_some_and(LeakVerdict::is_well);
-        if is_well || analysis.describe().check(source, self.window).is_err() {
-            return Ok(());
-        }
-        match self.add(analysis, source, [], progress) {
-            Err(Error::Unusable { .. }) => return Ok(()),
-            result => result?,
-        }
-        match self.parts.last_mut() {
-            // One sentence says that nothing stands out; lines below it name what does.
-            Some(part) if part.findings.answers.len() > 1 => part.brief = true,
-            _ => self.parts.truncate(self.parts.len().saturating_sub(1)),
-        }
-        Ok(())
-    }
-
-    /// Memory outside the heap, where it is large.
-    fn add_outside(&mut self, analysis: &dyn Analysis, source: &Source, progress: &Progress) -> Result<()> {
-        if analysis.describe().check(source, self.window).is_err() {
-            return Ok(());
-        }
-        match self.add(analysis, source, [], progress) {
-            Err(Error::Unusable { .. }) => return Ok(()),
-            result => result?,
-        }
-        match self.parts.last_mut() {
-            Some(part) if !part.findings.answers.is_empty() => part.brief = true,
-            _ => self.parts.truncate(self.parts.len().saturating_sub(1)),
-        }
-        Ok(())
+        unknown.filter(|why| *why == reason).for_each(|why| why.clone_from(&named));
     }
 
     /// Adds the amount that soft or weaker references alone keep, if it is worth a line.
@@ -350,6 +327,11 @@ impl Report {
         self.parts.iter().flat_map(|part| &part.findings.tables)
     }
 
+    /// What detectors found, those first that make the verdict.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.parts.iter().flat_map(|part| &part.findings.found)
+    }
+
     /// The table of an id.
     ///
     /// # Errors
@@ -371,20 +353,19 @@ impl Report {
     pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
         let mut first = true;
         write_first_lines(&self.warnings, out, &mut first)?;
+        let is_of_verdict = |part: &ReportPart| part.rank == Some(DetectorRank::Verdict);
         if let Some(verdict) = &self.verdict {
             paragraph(out, &mut first)?;
             writeln!(out, "{}", line_text(&verdict.line()))?;
             // Why the owners are not known stands where they would.
-            let is_said = self.parts.iter().any(|part| part.analysis.id == "leak" && part.lacking.is_some());
+            let is_said = self.parts.iter().any(|part| is_of_verdict(part) && part.lacking.is_some());
             let said_first = super::unjudged(&self.warnings);
             let mut caveats = verdict.caveats.iter().filter(|caveat| !is_said && !said_first.contains(caveat));
             caveats.try_for_each(|caveat| write_line(out, caveat))?;
         }
-        let part_of = |id: &str| self.parts.iter().find(|part| part.analysis.id == id);
-        // Who keeps what grows, and which line makes it: both before any table.
-        let with_leak = part_of("leak").and_then(|_| part_of("sites"));
+        let has_early = self.parts.iter().any(is_of_verdict);
         for part in &self.parts {
-            if part.analysis.id != "sites" || with_leak.is_none() {
+            if !part.is_early() || !has_early {
                 part.write_answers(out, &mut first)?;
             }
             for table in part.findings.tables.iter().filter(|_| !part.brief) {
@@ -401,8 +382,9 @@ impl Report {
             for note in &part.findings.notes {
                 write_line(out, note)?;
             }
-            if let Some(sites) = with_leak.filter(|_| part.analysis.id == "leak") {
-                sites.write_answers(out, &mut first)?;
+            if is_of_verdict(part) {
+                let mut early = self.parts.iter().filter(|part| part.is_early());
+                early.try_for_each(|part| part.write_answers(out, &mut first))?;
             }
         }
         if let Some(sampled) = &self.sampled {
@@ -451,14 +433,8 @@ fn known_first(timeline: &Timeline, window: TimeWindow) -> String {
     format!("{} in {}, {groups}: {}", bytes_text(amount.bytes), objects_text(amount.objects), largest.join(", "))
 }
 
-/// The reason for no result on leaks in an input of class counts only.
-const NO_REFERENCES: &str = "Counts by class have no references: what keeps what grows is not known; that takes walks over the heap (record, attach)";
-
 /// The heading that gives the share of sampled objects.
 const SAMPLED: &str = "SAMPLED OBJECTS ONLY";
-
-/// Heap states to use for the window of a leak.
-const STATES: &str = "24";
 
 /// Least share of the heap, as one part in so many, for a line about weaker references.
 const WORTH_A_LINE: u64 = 100;
@@ -571,6 +547,7 @@ impl TreeReport<'_> {
             sampled: self.sampled().map(JsonSampled::of),
             warnings: warnings.iter().collect(),
             verdict: None,
+            findings: Vec::new(),
             analyses: vec![part],
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
@@ -590,6 +567,7 @@ struct JsonReport<'a, A> {
     warnings: Vec<&'a Warning>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a LeakVerdict>,
+    findings: Vec<&'a Finding>,
     analyses: Vec<JsonPart<'a, A>>,
 }
 
@@ -643,6 +621,7 @@ impl Serialize for Report {
                 .verdict
                 .as_ref()
                 .or_else(|| self.parts.iter().find_map(|part| part.findings.verdict.as_ref())),
+            findings: self.findings().collect(),
             analyses: self.parts.iter().map(json_part).collect(),
         };
         report.serialize(serializer)

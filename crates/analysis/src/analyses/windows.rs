@@ -3,7 +3,8 @@
 
 use super::measures::{NANOS, RunMeasures};
 use super::{
-    Analysis, AnalysisRegistry, Arguments, Description, Findings, LeakVerdict, Parameter, ParameterKind, TimeWindow,
+    Analysis, Arguments, Certainty, Description, Detector, DetectorRank, DetectorText, Finding, Findings, LeakVerdict,
+    NextStep, Parameter, ParameterKind, TimeWindow,
 };
 use crate::tabular::{
     Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, several, time_text, uptime_text,
@@ -164,19 +165,35 @@ impl Analysis for Windows {
     }
 }
 
+pub(super) fn detector() -> Box<dyn Detector> {
+    Box::new(Windows)
+}
+
+impl Detector for Windows {
+    fn rank(&self) -> DetectorRank {
+        DetectorRank::Course
+    }
+
+    fn arguments(&self) -> &'static [(&'static str, &'static str)] {
+        &[("states", "24"), ("owners", "leave-out")]
+    }
+
+    fn text(&self, _: &Source) -> DetectorText {
+        DetectorText::Always
+    }
+}
+
 /// The answer without any window.
-pub(super) const NOTHING: &str = "No window of time is suspicious.";
+const NOTHING: &str = "No window of time is suspicious.";
 /// Whether owners are asked as well.
 const ASK: &str = "ask";
 
-/// The verdict of the analysis of owners, if it can run.
+/// The verdict of the detectors that make one, if they can run.
 fn owners_verdict(document: &Source, window: TimeWindow, progress: &Progress) -> Result<Option<LeakVerdict>> {
-    let leak = AnalysisRegistry::built_in().get("leak")?;
-    let description = leak.describe();
-    if window.from == window.to || description.check(document, window).is_err() {
+    if window.from == window.to {
         return Ok(None);
     }
-    match super::run(&*leak, document, window, &Arguments::defaults(&description), progress) {
+    match super::decide(document, window, progress) {
         Ok(findings) => Ok(findings.verdict),
         Err(Error::Unusable { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -304,11 +321,26 @@ fn findings(
         left_out: None,
         empty_text: format!("Nothing grows to the end, and there are too few {}.", run.noun.many()),
     };
-    Findings { answers, tables: vec![table], notes, ..Findings::default() }
+    let suspicious = rows.iter().enumerate().filter(|(_, row)| row.verdict == SUSPICIOUS && row.kind != "steepest");
+    let sentences = answers.iter().filter(|answer| !answer.starts_with(' ') && *answer != NOTHING);
+    let found = suspicious.zip(sentences).map(|((at, row), sentence)| {
+        let finding = Finding::of_row("windows", vec![sentence.clone()], &table, Some(at));
+        let is_certain = row.kind != "churn" || run.freed_is_estimated == Some(false);
+        Finding {
+            since: finding.time("from").zip(finding.time("from")),
+            certainty: if is_certain { Certainty::Counted } else { Certainty::Estimated },
+            next: NextStep::run(if row.kind == "leak" { "leak" } else { "churn" }),
+            ..finding
+        }
+    });
+    let found = found.collect();
+    Findings { answers, tables: vec![table], found, notes, ..Findings::default() }
 }
 
+const SUSPICIOUS: &str = "suspicious";
+
 fn verdict(is_suspicious: bool, otherwise: impl FnOnce() -> String) -> String {
-    if is_suspicious { "suspicious".to_owned() } else { otherwise() }
+    if is_suspicious { SUSPICIOUS.to_owned() } else { otherwise() }
 }
 
 fn per_second(change: i64, nanos: u64) -> f64 {

@@ -1,7 +1,8 @@
 //! What analyses find, held against counts made without them, and against what each says of itself.
 
 use memory_city_analysis::analyses::{
-    self, Analysis, AnalysisRegistry, Arguments, Description, Findings, Need, ParameterKind, TimeWindow, report,
+    self, Analysis, AnalysisRegistry, Arguments, Description, Finding, Findings, LeakPlace, Need, ParameterKind,
+    TimeWindow, report,
 };
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::tabular::{Cell, CellKind, CsvTexts, ResultTable, RowSource, write_csv, write_text};
@@ -10,7 +11,7 @@ use memory_city_formats::wire::{CountStream, StreamCount};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_testing::root;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 fn open(path: &str, grouping: &str, options: GroupOptions) -> Source {
     Source::open(&[root().join(path)], grouping, options, &Progress::new()).expect(path)
@@ -541,6 +542,40 @@ fn the_page_on_the_json_report_names_all_there_is() {
             assert!(rest.any(|listed| *listed == id), "{name}: {id} is not listed there, or elsewhere: {listed:?}");
         }
     }
+}
+
+/// The first line is that of the first finding, each next step can be run, and the report is what the detectors found.
+#[test]
+fn findings_say_what_and_where_and_what_to_run_next() {
+    let registry = AnalysisRegistry::built_in();
+    let ids: Vec<&str> = analyses::detectors().iter().map(|detector| detector.describe().id).collect();
+    let mut seen = BTreeSet::new();
+    for (name, source) in inputs() {
+        let report = report::report(&source, &Default::default(), &Progress::new()).expect("a report");
+        let json = serde_json::to_value(&report).expect("JSON");
+        assert_eq!(json["findings"].as_array().expect("a list").len(), report.findings().count(), "{name}");
+        let window = TimeWindow::whole(source.timeline());
+        let all =
+            ids.iter().filter(|id| registry.get(id).expect("an analysis").describe().check(&source, window).is_ok());
+        let all: Vec<Finding> = all.flat_map(|id| run(&source, id, window, &[]).found).collect();
+        for finding in report.findings().chain(&all) {
+            seen.insert(finding.detector.clone());
+            assert!(ids.contains(&&*finding.detector), "{name}: {finding:?}");
+            assert!(!finding.headline.is_empty() && !finding.headline.ends_with('.'), "{name}: {finding:?}");
+            assert!(!finding.details.is_empty() && !finding.evidence.is_empty(), "{name}: {finding:?}");
+            let next = finding.next.as_ref().expect("a next step");
+            let description = registry.get(&next.analysis).expect("the analysis").describe();
+            let given = next.arguments.iter().map(|(name, text)| (&**name, &**text));
+            Arguments::parse(&description, given).expect("arguments");
+        }
+        let verdict = report.verdict.as_ref().expect("a verdict");
+        if let Some(first) = report.findings().find(|finding| finding.detector == "leak") {
+            assert_eq!(verdict.headline, first.headline, "{name}");
+            let place = LeakPlace::of(&report.parts[0].findings, 0).expect("a place");
+            assert_eq!(Some(place.place), first.place.as_ref().map(|place| place.name.clone()), "{name}");
+        }
+    }
+    assert!(seen.contains("leak") && seen.len() > 1, "{seen:?}");
 }
 
 /// Amount of several nodes: the sum over nodes that lie in no other of them.

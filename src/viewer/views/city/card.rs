@@ -3,7 +3,7 @@
 
 use crate::viewer::action::Action;
 use crate::viewer::document::OpenDocument;
-use crate::viewer::finding::{Finding, FindingState, owners_offered};
+use crate::viewer::finding::{FindingState, LeakSearch, owners_offered};
 use crate::viewer::keys;
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
@@ -34,7 +34,7 @@ pub(super) fn is_small(pane: Rect) -> bool {
 }
 
 /// Room that the city leaves for it at the pane's top, points. An unfolded card covers the city.
-pub fn room(pane: Rect, finding: &Finding) -> f32 {
+pub fn room(pane: Rect, finding: &LeakSearch) -> f32 {
     match finding.shown() {
         _ if finding.is_hidden() => 0.0,
         Some(FindingState::Leaks(_)) if is_small(pane) => FOLDED_ROOM,
@@ -51,7 +51,7 @@ pub fn show(
     ctx: &egui::Context,
     pane: Rect,
     open: &OpenDocument,
-    finding: &mut Finding,
+    finding: &mut LeakSearch,
     (verdict, since): (&Verdict, Option<usize>),
 ) -> (Vec<Action>, Option<Rect>) {
     let mut asked = Vec::new();
@@ -159,7 +159,7 @@ pub(super) fn quiet(text: String) -> RichText {
     RichText::new(text).size(12.0).color(theme::QUIET)
 }
 
-fn looking(finding: &Finding) -> String {
+fn looking(finding: &LeakSearch) -> String {
     let Some(snapshot) = finding.snapshot() else { return String::new() };
     match snapshot.total {
         0 => "Looking for what leaks".to_owned(),

@@ -10,7 +10,7 @@ use crate::viewer::city::{CameraRig, City, CityPane, ConeCount, Multiples, Shown
 use crate::viewer::clock::Clock;
 use crate::viewer::comparison::OpenComparison;
 use crate::viewer::document::Document;
-use crate::viewer::finding::{Finding, FindingState};
+use crate::viewer::finding::{FindingState, LeakSearch};
 use crate::viewer::keys;
 use crate::viewer::owners::OwnersOf;
 use crate::viewer::panels::{legend, spinner, theme, tooltip};
@@ -94,7 +94,7 @@ pub struct KnownGrowth {
 
 impl KnownGrowth {
     /// The verdict, and the time from which the leak grows.
-    fn told(&mut self, finding: &Finding, timeline: &Timeline) -> (&Verdict, Option<usize>) {
+    fn told(&mut self, finding: &LeakSearch, timeline: &Timeline) -> (&Verdict, Option<usize>) {
         let Some(FindingState::Leaks(leak)) = finding.shown() else { return (&self.verdict, None) };
         if self.leak.as_ref().is_none_or(|(place, _)| *place != leak.owner) {
             self.leak = Some((leak.owner.clone(), leak.since(timeline, &self.verdict)));
@@ -108,7 +108,7 @@ pub fn draw(
     InMut(ui): InMut<egui::Ui>,
     mut names: Names,
     (document, pointer, laying): (Res<Document>, Res<Pointer>, Res<LayingOut>),
-    (mut finding, mut owners, mut comparison): (ResMut<Finding>, ResMut<OwnersOf>, ResMut<OpenComparison>),
+    (mut finding, mut owners, mut comparison): (ResMut<LeakSearch>, ResMut<OwnersOf>, ResMut<OpenComparison>),
     mut actions: MessageWriter<Action>,
     mut verdict: Local<Option<KnownGrowth>>,
 ) {

@@ -9,7 +9,7 @@ mod paint;
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Opened};
-use crate::viewer::finding::Finding;
+use crate::viewer::finding::LeakSearch;
 use crate::viewer::panels::{chosen, theme};
 use crate::viewer::run::{Moments, OpenRun};
 use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
@@ -111,7 +111,7 @@ fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
     mut overview: ResMut<Overview>,
-    (mut run, mut clock, focus, finding): (ResMut<OpenRun>, ResMut<Clock>, Res<Focus>, Res<Finding>),
+    (mut run, mut clock, focus, finding): (ResMut<OpenRun>, ResMut<Clock>, Res<Focus>, Res<LeakSearch>),
 ) {
     let Some(open) = document.get() else { return };
     let (overview, run) = (overview.bypass_change_detection(), run.bypass_change_detection().asked());

@@ -138,14 +138,8 @@ pub fn compare<'a>(
     }
     let roles = runs[0].grouping_title();
     let trees = Source::Trees(JsonSource::of_timeline(alive, roles, runs.iter().flat_map(|r| r.warnings()).collect()));
-    let part = ReportPart {
-        analysis: description,
-        arguments,
-        findings: Findings { answers, tables, notes, ..Findings::default() },
-        lacking: None,
-        brief: false,
-        outermost: false,
-    };
+    let findings = Findings { answers, tables, notes, ..Findings::default() };
+    let part = ReportPart::new(description, arguments, Ok(findings));
     let report = Report {
         grouping: runs[0].grouping_id(),
         window: TimeWindow { from: 0, to: 1 },

@@ -184,10 +184,26 @@ impl CountedCourses {
         self.classes.contains_key(class)
     }
 
-    pub(super) fn answers(&self) -> Vec<String> {
+    /// The classes that grow steadily, with their least bytes in the first quarter and the last; what grows most first.
+    fn all_steady(&self) -> Vec<(&Arc<str>, (u64, u64))> {
         let steady = self.classes.iter().filter_map(|(class, of)| Some((class, self.steady(of)?)));
         let mut steady: Vec<(&Arc<str>, (u64, u64))> = steady.collect();
         steady.sort_by_key(|(class, (first, last))| (Reverse(last - first), Arc::clone(class)));
+        steady
+    }
+
+    /// The classes that sentences name.
+    pub(super) fn steady_classes(&self) -> impl Iterator<Item = &str> {
+        self.all_steady().into_iter().take(MOST_NAMED).map(|(class, _)| &**class)
+    }
+
+    /// Whether all objects were counted.
+    pub(super) fn are_exact(&self) -> bool {
+        matches!(self.basis, CountBasis::Objects | CountBasis::Trees)
+    }
+
+    pub(super) fn answers(&self) -> Vec<String> {
+        let steady = self.all_steady();
         let sentence = |(class, (first, last)): &(&Arc<str>, (u64, u64))| {
             let more = self.profile.types.overcounted.iter().find(|(of, _)| **of == ***class);
             let filler = more.map_or_else(String::new, |(_, why)| format!(". {why}"));

@@ -4,7 +4,11 @@
 mod courses;
 
 use super::objects::top_parameter;
-use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use super::{
+    Analysis, Arguments, Certainty, Description, Detector, DetectorRank, DetectorText, Finding, Findings, Need,
+    NextStep, Parameter, ParameterKind, TimeWindow,
+};
+use crate::tabular::Cell;
 use crate::timeline::{History, Source};
 use crate::trends::spread;
 use courses::CountedCourses;
@@ -77,9 +81,45 @@ impl Analysis for CountsByClass {
         if document.heaps().is_some() && walk_count < times {
             findings.notes.push(format!("{} of {times} walks are not counted here (-p walks).", times - walk_count));
         }
-        findings.tables.push(all.class_table(top));
+        let table = all.class_table(top);
+        let steady = all.steady_classes();
+        findings.found = steady
+            .zip(&findings.answers)
+            .map(|(class, sentence)| {
+                let row = table.rows.iter().position(|row| row.cells.first() == Some(&Cell::Text(class.to_owned())));
+                Finding {
+                    certainty: if all.are_exact() { Certainty::Counted } else { Certainty::Estimated },
+                    next: NextStep::with("counts", "class", class),
+                    ..Finding::of_row("counts", vec![sentence.clone()], &table, row).at(class)
+                }
+            })
+            .collect();
+        findings.tables.push(table);
         findings.tables.push(all.time_table(class, by_uptime(document), top));
         Ok(findings)
+    }
+}
+
+pub(super) fn detector() -> Box<dyn Detector> {
+    Box::new(CountsByClass)
+}
+
+impl Detector for CountsByClass {
+    fn rank(&self) -> DetectorRank {
+        DetectorRank::Growth
+    }
+
+    fn arguments(&self) -> &'static [(&'static str, &'static str)] {
+        // Walks are told by all else.
+        &[("walks", "0")]
+    }
+
+    fn text(&self, document: &Source) -> DetectorText {
+        match document {
+            // Where there are no walks, and the trees are estimates, nothing else says how the counts went.
+            Source::Counts(counts) if counts.is_estimate() => DetectorText::Always,
+            _ => DetectorText::IfFound,
+        }
     }
 }
 

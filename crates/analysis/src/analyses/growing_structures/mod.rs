@@ -4,7 +4,10 @@ use super::biggest::owners_text;
 use super::object_rows::OwnerRows;
 use super::objects::{Largest, address_text, history, type_name};
 use super::paths::{rules, soft_parameter};
-use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, TimeWindow};
+use super::{
+    Analysis, Arguments, Certainty, Description, Detector, DetectorRank, Finding, Findings, FollowsFrom, Need,
+    NextStep, Parameter, TimeWindow,
+};
 use crate::ownership::anchors::Anchors;
 use crate::structures::{
     ChangedPart, FollowedHeads, FollowedKey, HeadFollowing, StrongGrowth, StructureGrowth, StructurePattern,
@@ -93,6 +96,16 @@ impl Analysis for GrowingStructures {
         let judged = question.judged(&states, &all, strong, progress)?;
         let ends = [window.from, window.to].map(|t| document.timeline().points()[t].label.as_str());
         question.findings(&states, &following, (&all, &judged), ends, progress)
+    }
+}
+
+pub(super) fn detector() -> Box<dyn Detector> {
+    Box::new(GrowingStructures)
+}
+
+impl Detector for GrowingStructures {
+    fn rank(&self) -> DetectorRank {
+        DetectorRank::Asked
     }
 }
 
@@ -326,10 +339,17 @@ impl GrowthQuestion<'_> {
         let changed = all.iter().filter(|of| of.retained[0] != of.retained[1] || of.own[0] != of.own[1]).count();
         let by_place = matches!(following, HeadFollowing::Place(_));
         let mut tables = vec![growing_table(&listed, by_place, scale, changed.saturating_sub(listed.len()) as u64)];
-        let mut answers = vec![scale.text(ends)];
+        let (mut answers, mut found) = (vec![scale.text(ends)], Vec::new());
         match listed.first().filter(|of| of.of.pattern.what != ChangedPart::Nothing) {
             Some(strongest) => {
-                answers.extend(strongest.text(scale));
+                let text = strongest.text(scale);
+                answers.extend(text.iter().cloned());
+                // What shrinks is not amiss.
+                found.extend((!strongest.of.pattern.shrinks).then(|| Finding {
+                    certainty: Certainty::Counted,
+                    next: NextStep::with("inspect", "object", &strongest.address),
+                    ..Finding::of_row("growing-structures", text.into(), &tables[0], Some(0)).at(&*strongest.name)
+                }));
                 let contents = self.contents(states, strongest.of.growth.key, progress)?;
                 tables.push(contents.table(&strongest.name, scale, self.top));
             }
@@ -355,7 +375,7 @@ impl GrowthQuestion<'_> {
                 "This input does not say what fields hold: elements are known only where parts can be counted.".into(),
             );
         }
-        Ok(Findings { tables, notes, answers, ..Findings::default() })
+        Ok(Findings { tables, found, notes, answers, ..Findings::default() })
     }
 }
 

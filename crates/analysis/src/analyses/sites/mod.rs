@@ -8,6 +8,8 @@ mod tables;
 
 pub use shares::{SampledShare, SampledShares, sampled_shares};
 
+use super::detector::{Detector, DetectorRank, DetectorText};
+use super::finding::{Certainty, Finding, NextStep};
 use super::interface::{Analysis, Description, Findings, Need};
 use super::objects::top_parameter;
 use super::parameters::{Arguments, Parameter, ParameterKind};
@@ -98,7 +100,19 @@ impl Analysis for SampledSites {
         });
         let top = arguments.count("top");
         let mut findings = Findings { answers: answers(&all, &times, words), ..Findings::default() };
-        findings.tables.push(site_table(&all, top, whole.to > whole.from, words, sampled.is_exact));
+        let table = site_table(&all, top, whole.to > whole.from, words, sampled.is_exact);
+        let certainty = if sampled.is_exact { Certainty::Counted } else { Certainty::Estimated };
+        let next = if document.heaps().is_some() { "leak" } else { "generations" };
+        findings.found = leaking(&all)
+            .zip(&findings.answers)
+            .take(MOST_NAMED)
+            .map(|((row, site), sentence)| Finding {
+                certainty,
+                next: NextStep::run(next),
+                ..Finding::of_row("sites", vec![sentence.clone()], &table, Some(row)).at(&*site.place)
+            })
+            .collect();
+        findings.tables.push(table);
         findings.tables.push(match document.heaps() {
             Some(history) => type_table(history, window, &sampled, top, progress)?,
             None => estimated_types(&sampled, top),
@@ -112,6 +126,20 @@ impl Analysis for SampledSites {
             ));
         }
         Ok(findings)
+    }
+}
+
+pub(super) fn detector() -> Box<dyn Detector> {
+    Box::new(SampledSites)
+}
+
+impl Detector for SampledSites {
+    fn rank(&self) -> DetectorRank {
+        DetectorRank::Growth
+    }
+
+    fn text(&self, _: &Source) -> DetectorText {
+        DetectorText::Tables
     }
 }
 
@@ -228,12 +256,16 @@ fn about(bytes: f64, error: f64) -> String {
     format!("{} ± {}", bytes_text(bytes.max(0.0) as u64), bytes_text(error as u64))
 }
 
+/// Places that grow to the end by an amount worth naming, with their rows.
+fn leaking(sites: &[SampledSite]) -> impl Iterator<Item = (usize, &SampledSite)> {
+    let alive: f64 = sites.iter().map(|site| site.alive.bytes).sum();
+    sites.iter().enumerate().filter(move |(_, site)| site.leaks && site.growth.bytes * WORTH_NAMING >= alive)
+}
+
 /// Sentences on growth, for places in the order of the table, compared at some points in time.
 fn answers(sites: &[SampledSite], times: &[usize], words: &MomentTexts) -> Vec<String> {
     let noun = words.noun;
-    let alive: f64 = sites.iter().map(|site| site.alive.bytes).sum();
-    let leaking: Vec<&SampledSite> =
-        sites.iter().filter(|s| s.leaks && s.growth.bytes * WORTH_NAMING >= alive).collect();
+    let leaking: Vec<&SampledSite> = leaking(sites).map(|(_, site)| site).collect();
     let mut answers: Vec<String> = leaking
         .iter()
         .take(MOST_NAMED)

@@ -14,7 +14,7 @@ use memory_city_analysis::timeline::Metric;
 fn card(size: (f32, f32), world: World) -> Harness<'static, World> {
     let show = |ui: &mut egui::Ui, world: &mut World| {
         let pane = ui.ctx().content_rect();
-        world.resource_scope(|world, mut finding: Mut<'_, Finding>| {
+        world.resource_scope(|world, mut finding: Mut<'_, LeakSearch>| {
             let open = world.resource::<Document>().get().expect("open");
             let verdict = verdict(&open.timeline, Metric::Bytes);
             show(ui.ctx(), pane, open, &mut finding, (&verdict, None));
@@ -53,20 +53,20 @@ fn its_lines_stand_beside_and_below_each_other_whatever_room_there_is() {
             assert!(told.iter().any(|(text, _)| text.starts_with(wanted)), "{size:?}: {wanted} in {told:?}");
         };
         let mut folded = two_places();
-        folded.resource_mut::<Finding>().make_small();
+        folded.resource_mut::<LeakSearch>().make_small();
         let folded = told(&card(size, folded));
         // It opens, tells which place it is, and goes away.
         ["More", "Next", "1 of 4"].iter().for_each(|wanted| has(&folded, wanted));
         is_clear(&folded, size);
         let mut banner = two_places();
-        banner.resource_mut::<Finding>().make_small();
+        banner.resource_mut::<LeakSearch>().make_small();
         [Action::Finding, Action::Finding].into_iter().for_each(|action| press(&mut banner, action));
         let banner = told(&card(size, banner));
         ["More", "Next", "1 of 4", "Show its owner"].iter().for_each(|wanted| has(&banner, wanted));
         is_clear(&banner, size);
         let mut whole = two_places();
-        whole.resource_mut::<Finding>().make_small();
-        whole.resource_mut::<Finding>().unfold();
+        whole.resource_mut::<LeakSearch>().make_small();
+        whole.resource_mut::<LeakSearch>().unfold();
         let whole = told(&card(size, whole));
         ["Less", "Next", "1 of 4", "Show its owner"].iter().for_each(|wanted| has(&whole, wanted));
         is_clear(&whole, size);

@@ -39,7 +39,9 @@ pub(super) struct HeadlineName {
 impl HeadlineName {
     /// Named by the fields on the path to it if they are known; otherwise by the last names of its owners.
     pub fn of(names: &[Arc<str>], path: Option<&OwnerPath>, profile: &Profile) -> HeadlineName {
-        let named = path.and_then(|path| by_fields(profile, names, path)).unwrap_or_else(|| by_owners(profile, names));
+        let named = path
+            .and_then(|path| by_fields(profile, names, path).or_else(|| by_static(profile, names, path)))
+            .unwrap_or_else(|| by_owners(profile, names));
         let mut named = path.and_then(|path| by_key(profile, names, path, &named)).unwrap_or(named);
         for unsaid in profile.names.unsaid {
             named.name = named.name.replace(unsaid, "");
@@ -118,6 +120,16 @@ fn by_fields(profile: &Profile, names: &[Arc<str>], path: &OwnerPath) -> Option<
     Some(HeadlineName { name, container: Some(brief(&steps[at].of)) })
 }
 
+/// The static field that the way begins at, where only many sharers and the runtime hold it.
+fn by_static(profile: &Profile, names: &[Arc<str>], path: &OwnerPath) -> Option<HeadlineName> {
+    let [first, rest @ ..] = names else { return None };
+    let [class, held, ..] = &path.steps[..] else { return None };
+    let tells = rest.is_empty() || rest.iter().any(|name| is_name_of_program(profile, name));
+    let class = class.of.strip_prefix("class ").filter(|_| first.starts_with("shared by more") && !tells)?;
+    let field = held.field.as_deref().filter(|field| !is_link(profile, field))?;
+    Some(HeadlineName { name: format!("{}.{field}", brief(class)), container: Some(brief(&held.of)) })
+}
+
 /// The key of the table that holds the place, if it comes behind the last field that tells something. The key of a global variable is a
 /// whole name; that of a table of the program follows the name of the table. A variable of a class or a module follows that name.
 fn by_key(profile: &Profile, names: &[Arc<str>], path: &OwnerPath, named: &HeadlineName) -> Option<HeadlineName> {
@@ -129,8 +141,8 @@ fn by_key(profile: &Profile, names: &[Arc<str>], path: &OwnerPath, named: &Headl
         is_of_program(profile, &path.steps[at - 1].of) && !is_link(profile, field)
     };
     let last = (1..path.steps.len()).rev().find(tells);
-    if last.is_some_and(|last| last > at) {
-        return None;
+    if let Some(last) = last.filter(|&last| last > at) {
+        return by_key_in_library(profile, path, at, last, named);
     }
     let container = names.last().map(|of| brief(of));
     let known = &profile.entries;
@@ -156,6 +168,32 @@ fn by_key(profile: &Profile, names: &[Arc<str>], path: &OwnerPath, named: &Headl
         }
     };
     Some(HeadlineName { name, container })
+}
+
+/// A place inside a library behind the table of the library that holds it by a key that the program chose: one of its caches, by name. `None`
+/// where the program itself has a field on the way.
+fn by_key_in_library(
+    profile: &Profile,
+    path: &OwnerPath,
+    at: usize,
+    last: usize,
+    named: &HeadlineName,
+) -> Option<HeadlineName> {
+    let field = |at: usize| path.steps[at].field.as_deref().unwrap_or_default();
+    let holder = |at: usize| path.steps[at - 1].of.trim_start_matches("class ");
+    let tells = |at: &usize| is_of_program(profile, holder(*at)) && !is_link(profile, field(*at));
+    let mut telling = (1..=last).filter(tells);
+    let table = (1..=at).rev().find(tells)?;
+    telling.all(|at| is_of_library(profile, holder(at))).then(|| HeadlineName {
+        name: format!(
+            "{}.{}[{:?}] › {}",
+            brief(holder(table)),
+            field(table),
+            path.steps[at].key.as_deref().unwrap_or_default(),
+            named.name
+        ),
+        container: named.container.clone(),
+    })
 }
 
 /// Whether a holder is of the runtime itself, and of no language that calls its variables by keys, and what it holds is a collection.
@@ -408,6 +446,37 @@ mod tests {
         ];
         let path = OwnerPath { root: String::new(), steps, filled: None };
         assert_eq!(HeadlineName::of(&store, Some(&path), &JVM).text(), "Store.live (ArrayList)");
+    }
+
+    /// The program chose the key, the library has the rest. Many sharers of what the runtime holds are no name.
+    #[test]
+    fn tables_of_libraries_and_of_the_runtime_are_names() {
+        let step = |field: &str, of: &str, key: Option<&str>| RootedStep {
+            field: Some(field.to_owned()),
+            of: of.to_owned(),
+            key: key.map(str::to_owned),
+        };
+        let way = |class: &str, steps: Vec<RootedStep>| {
+            let class = RootedStep { field: None, of: class.to_owned(), key: None };
+            OwnerPath { root: String::new(), steps: std::iter::once(class).chain(steps).collect(), filled: None }
+        };
+        let cache = |of: &str| {
+            let steps = vec![
+                step("singleton", "net.sf.ehcache.CacheManager", None),
+                step("ehcaches", "java.util.HashMap", None),
+                step("val", of, Some("baskets")),
+                step("store", "net.sf.ehcache.store.MemoryStore", None),
+            ];
+            let names = ["class net.sf.ehcache.CacheManager".into(), "static singleton".into(), of.into()];
+            HeadlineName::of(&names, Some(&way("class net.sf.ehcache.CacheManager", steps)), &JVM).text()
+        };
+        assert_eq!(cache("net.sf.ehcache.Cache"), "CacheManager.ehcaches[\"baskets\"] › Cache.store (MemoryStore)");
+        assert_eq!(cache("com.acme.Baskets"), "Baskets.store (MemoryStore)", "the program's own field is enough");
+        let file = "java.util.zip.ZipFile$Source";
+        let steps = vec![step("files", "java.util.HashMap", None), step("value", file, None)];
+        let path = way(&format!("class {file}"), steps);
+        let many = ["shared by more than 3".into(), file.into()];
+        assert_eq!(HeadlineName::of(&many, Some(&path), &JVM).text(), "ZipFile$Source.files (HashMap)");
     }
 
     #[test]

@@ -98,7 +98,9 @@ fn an_assistant_gets_what_it_may_have_and_remedies_otherwise() {
     assert!(tools.len() <= 12 && tools.iter().all(|tool| tool["inputSchema"]["additionalProperties"] == false));
     assert_eq!(assistant.ask("resources/list", json!({}))["error"]["code"], -32601);
 
-    assert!(assistant.call("report", json!({ "input": "d1" })).expect_err("nothing is open").contains("Call open first"));
+    assert!(
+        assistant.call("report", json!({ "input": "d1" })).expect_err("nothing is open").contains("Call open first")
+    );
     let outside = ["/etc/passwd", "../http-pool/city.json.zst", "/nowhere"];
     for path in outside {
         let refused = assistant.call("open", json!({ "paths": [path] })).expect_err("it may not");
@@ -109,12 +111,15 @@ fn an_assistant_gets_what_it_may_have_and_remedies_otherwise() {
     let two = json!({ "paths": ["person-leak-01.hprof.gz", "person-leak-16.hprof.gz"], "grouping": "type" });
     let opened = assistant.call("open", two).expect("it opens");
     assert!(opened.starts_with("d1 is ") && opened.contains("grouped by type"), "{opened}");
+    // A group by its path, as reports print it.
+    let paths = json!({ "input": "d1", "id": "paths", "parameters": { "group": "Heap › Type: register.model.Person" } });
     for (tool, arguments, expected) in [
         ("groups", json!({ "input": "d1", "rows": 2, "sort": "objects" }), "and "),
-        ("groups", json!({ "input": "d1", "where": "name = \"Person\"" }), "1 of "),
+        ("groups", json!({ "input": "d1", "where": "name = \"register.model.Person\"" }), "1 of "),
         ("analyses", json!({ "input": "d1" }), "(sites: "),
         ("analyses", json!({ "input": "d1", "id": "paths" }), "group: "),
         ("analyse", json!({ "input": "d1", "id": "biggest", "parameters": { "top": 2 } }), "LinkedList"),
+        ("analyse", paths, "PERSONS"),
         ("check", json!({ "input": "d1", "max_growth": "5%" }), ": FAILED"),
         ("compare", json!({ "before": "d1", "after": "d1" }), "before"),
     ] {
@@ -140,7 +145,9 @@ fn an_assistant_gets_what_it_may_have_and_remedies_otherwise() {
 /// Values of the program are shown only where a person has allowed it.
 #[test]
 fn texts_of_the_program_are_hidden_unless_asked_for() {
-    for (arguments, shown) in [(&["sample-data/person-leak"][..], false), (&["sample-data/person-leak", "--texts"], true)] {
+    for (arguments, shown) in
+        [(&["sample-data/person-leak"][..], false), (&["sample-data/person-leak", "--texts"], true)]
+    {
         let mut assistant = Assistant::start(arguments);
         assistant.call("open", json!({ "paths": ["person-leak-16.hprof.gz"] })).expect("it opens");
         for id in ["inspect", "duplicate-strings"] {

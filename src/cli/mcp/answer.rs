@@ -28,7 +28,9 @@ impl Answer<'_> {
         let tail = format!("\n{}{next}", exact.unwrap_or_default());
         let room = limit.saturating_sub(self.head.len() + tail.len() + NOTICE);
         let (mut body, mut left) = (String::new(), 0);
-        for line in self.body.lines().map(narrow) {
+        // The command line lists all rows by an option, a call by an argument.
+        let lines = self.body.lines().map(|line| narrow(line).replace("(--all lists them)", "(rows=... lists them)"));
+        for line in lines {
             if left > 0 || body.len() + line.len() >= room {
                 left += 1;
                 continue;

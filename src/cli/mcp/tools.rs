@@ -8,8 +8,8 @@ use memory_city_analysis::analyses::check::{CheckLimits, check};
 use memory_city_analysis::analyses::report::{self, Report, ReportOptions};
 use memory_city_analysis::analyses::{AnalysisRegistry, Description, Parameter, TimeWindow, compare};
 use memory_city_analysis::group::registry;
-use memory_city_analysis::tabular::bytes_text;
-use memory_city_analysis::timeline::{AUTO, NodeId, Source};
+use memory_city_analysis::tabular::{Cell, bytes_text};
+use memory_city_analysis::timeline::{AUTO, NodeId, Source, Timeline};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::printable::line_text;
 use memory_city_heap::progress::Progress;
@@ -19,6 +19,8 @@ use serde_json::{Map, Value, json};
 
 /// Rows of each table, unless a call asks for others.
 const ROWS: usize = 10;
+/// Most next calls that findings name in an answer.
+const MOST_NEXT: usize = 3;
 
 /// A tool.
 struct AssistantTool {
@@ -286,16 +288,17 @@ fn report_of(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Resu
     report.text_rows = top;
     hide_texts(&mut report, inputs);
     let id = &input.id;
-    let next = match report.verdict.as_ref().is_some_and(|verdict| verdict.grows()) {
-        true => vec![
-            format!("analyse input={id} id=leak (the whole way from the root, and further places)"),
-            match input.source.has_samples() {
-                true => format!("analyse input={id} id=sites (which line allocates it)"),
-                false => "read the code that adds to the named field: nothing removes what it adds".to_owned(),
-            },
-        ],
-        false => vec![format!("analyse input={id} id=biggest"), format!("analyses input={id}")],
-    };
+    let mut next: Vec<String> = Vec::new();
+    for step in report.findings().filter_map(|finding| finding.next.as_ref()) {
+        let arguments: Vec<String> = step.arguments.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let with =
+            if arguments.is_empty() { String::new() } else { format!(" with {}", line_text(&arguments.join(", "))) };
+        let call = format!("analyse input={id} id={}{with}", step.analysis);
+        if next.len() < MOST_NEXT && !next.contains(&call) {
+            next.push(call);
+        }
+    }
+    next.push(format!("analyses input={id}"));
     let body = report.to_string();
     Ok(Answer { head: head(input, report.window), body, source: Some(&input.source), next }.text(limit.bytes()))
 }
@@ -321,7 +324,7 @@ fn groups(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result<
     let window = TimeWindow::of(input.source.timeline(), from, to)?;
     let args = TreeArgs::of(Some(sort.unwrap_or_else(|| "growth".to_owned())), filter, leaves.unwrap_or(true));
     let body = tree_text(&input.source, window, &args, rows.unwrap_or(ROWS).max(1), progress)?;
-    let next = vec![format!("analyse input={} id=paths parameters={{group: path of a group}}", input.id)];
+    let next = vec![format!("analyse input={} id=paths with group=its path", input.id)];
     Ok(Answer { head: head(input, window), body, source: Some(&input.source), next }.text(limit.bytes()))
 }
 
@@ -382,7 +385,10 @@ fn analyse(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result
     let analysis = AnalysisRegistry::built_in().get(&id)?;
     let window = TimeWindow::of(input.source.timeline(), from, to)?;
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let texts: Vec<(&str, String)> = parameters.iter().map(|(name, value)| (&**name, text(value))).collect();
+    let mut texts: Vec<(&str, String)> = parameters.iter().map(|(name, value)| (&**name, text(value))).collect();
+    for (_, path) in texts.iter_mut().filter(|(name, _)| *name == "group") {
+        *path = key_of(input.source.timeline(), path).unwrap_or_else(|| path.clone());
+    }
     let given = texts.iter().map(|(name, value)| (*name, &**value));
     let mut report = report::analyse(&analysis, &input.source, window, given, progress)?;
     report.text_rows = rows.unwrap_or(ROWS).max(1);
@@ -393,6 +399,12 @@ fn analyse(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result
     }
     let next = vec![format!("analyses input={} id={id} (its parameters)", input.id)];
     Ok(Answer { head: head(input, window), body, source: Some(&input.source), next }.text(limit.bytes()))
+}
+
+/// The key of a group by its path as reports print it.
+fn key_of(timeline: &Timeline, path: &str) -> Option<String> {
+    let is_it = |node: &NodeId| path.ends_with(timeline.name(*node)) && timeline.path_label(*node) == path;
+    timeline.nodes().find(is_it).map(|node| timeline.key(node))
 }
 
 #[derive(Deserialize)]
@@ -463,12 +475,18 @@ fn check_input(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Re
     Ok(Answer { head, body: check_text(&checked), source: Some(&input.source), next }.text(limit.bytes()))
 }
 
-/// Takes texts of the analysed program out, unless they are to be shown. Whether there were any.
+/// Takes texts of the analysed program out, unless they are to be shown; whether there were any. Empty cells get a dash, since blanks
+/// between columns are not kept.
 fn hide_texts(report: &mut Report, inputs: &OpenInputs) -> bool {
     let mut hidden = false;
-    for part in report.parts.iter_mut().filter(|_| !inputs.texts) {
-        let here =
-            part.findings.tables.iter_mut().map(|table| table.hide_program_texts()).fold(false, |any, one| any || one);
+    for part in &mut report.parts {
+        let mut here = false;
+        for table in &mut part.findings.tables {
+            here |= !inputs.texts && table.hide_program_texts();
+            let cells = table.rows.iter_mut().flat_map(|row| &mut row.cells);
+            let empty = cells.filter(|cell| **cell == Cell::Empty && table.header.kinds.is_empty());
+            empty.for_each(|cell| *cell = Cell::Text("-".to_owned()));
+        }
         // The line about an inspected object has its text too.
         if here && part.analysis.id == "inspect" {
             part.findings.notes.clear();

@@ -62,13 +62,12 @@ const MOST_INDENT: usize = 8;
 /// How exact the numbers of an input are, and what it cannot say.
 fn exactness(source: &Source) -> &'static str {
     match source {
-        Source::Heaps(heaps) if heaps.is_recorded() && !source.has_samples() => {
-            "counts are of every object at each walk; which line allocated them is not known"
-        }
-        Source::Heaps(heaps) if heaps.is_recorded() => {
+        Source::Heaps(_) if source.has_samples() => {
             "objects are counted at each walk; allocation sites and ages are estimates from samples"
         }
-        Source::Heaps(heaps) if heaps.series().hears_collections() => "counts are of every object in the trace",
+        Source::Heaps(heaps) if heaps.is_recorded() => {
+            "counts are of every object at these times; `analyses` says what this recording does not tell"
+        }
         Source::Heaps(_) => {
             "counts are of every object in the dumps; dumps do not tell which line allocated an object, nor what died between them"
         }

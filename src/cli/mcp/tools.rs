@@ -6,7 +6,7 @@ use crate::cli::check::check_text;
 use crate::cli::report::{TreeArgs, tree_text};
 use memory_city_analysis::analyses::check::{CheckLimits, check};
 use memory_city_analysis::analyses::report::{self, Report, ReportOptions};
-use memory_city_analysis::analyses::{AnalysisRegistry, Description, Parameter, TimeWindow, compare};
+use memory_city_analysis::analyses::{AnalysisRegistry, Description, NextStep, Parameter, TimeWindow, compare};
 use memory_city_analysis::group::registry;
 use memory_city_analysis::tabular::{Cell, bytes_text};
 use memory_city_analysis::timeline::{AUTO, NodeId, Source, Timeline};
@@ -289,7 +289,11 @@ fn report_of(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Resu
     hide_texts(&mut report, inputs);
     let id = &input.id;
     let mut next: Vec<String> = Vec::new();
-    for step in report.findings().filter_map(|finding| finding.next.as_ref()) {
+    let all = AnalysisRegistry::built_in();
+    let fits = |step: &&NextStep| {
+        all.get(&step.analysis).is_ok_and(|analysis| analysis.describe().check(&input.source, report.window).is_ok())
+    };
+    for step in report.findings().filter_map(|finding| finding.next.as_ref()).filter(fits) {
         let arguments: Vec<String> = step.arguments.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let with =
             if arguments.is_empty() { String::new() } else { format!(" with {}", line_text(&arguments.join(", "))) };
@@ -324,7 +328,7 @@ fn groups(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result<
     let window = TimeWindow::of(input.source.timeline(), from, to)?;
     let args = TreeArgs::of(Some(sort.unwrap_or_else(|| "growth".to_owned())), filter, leaves.unwrap_or(true));
     let body = tree_text(&input.source, window, &args, rows.unwrap_or(ROWS).max(1), progress)?;
-    let next = vec![format!("analyse input={} id=paths with group=its path", input.id)];
+    let next = vec![format!("analyse input={} id=paths with group=its name", input.id)];
     Ok(Answer { head: head(input, window), body, source: Some(&input.source), next }.text(limit.bytes()))
 }
 

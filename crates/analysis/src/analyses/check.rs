@@ -179,7 +179,7 @@ pub struct CheckReport {
     pub checks: Vec<CheckFinding>,
     /// The verdict, if there are no limits.
     pub verdict: Option<LeakVerdict>,
-    /// What the verdict is made of, if that was looked for.
+    /// The findings behind the verdict, if it was looked for.
     pub report: Option<Report>,
 }
 

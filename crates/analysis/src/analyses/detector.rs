@@ -1,5 +1,5 @@
-//! Detectors: analyses that are run without being asked for. Their [findings](super::Finding) make the verdict, the report, the check, the card of
-//! the window and the page.
+//! Detectors: analyses that run by themselves. Their [findings](super::Finding) make the verdict, the report, the check, the card of the
+//! window and the page.
 
 use super::interface::{Analysis, Description, Findings, run};
 use super::leak_verdict::LeakVerdict;
@@ -8,12 +8,13 @@ use crate::timeline::{Source, TimeWindow};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 
-/// An analysis whose [findings](Findings::found) are told unasked. Its id, title and needs are those of the analysis, its caveats the notes.
+/// An analysis that runs by itself. Its [findings](Findings::found) stand in the report. Its id, title and needs are those of the analysis,
+/// its caveats the notes.
 pub trait Detector: Analysis {
     /// What its findings count for.
     fn rank(&self) -> DetectorRank;
 
-    /// Its arguments, as typed, where nobody gives any; all others have their defaults.
+    /// Arguments other than the defaults, as typed.
     fn arguments(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
@@ -23,7 +24,7 @@ pub trait Detector: Analysis {
         true
     }
 
-    /// What the text of a report has of it.
+    /// Its part of a report's text.
     fn text(&self, _document: &Source) -> DetectorText {
         DetectorText::IfFound
     }
@@ -44,7 +45,7 @@ pub enum DetectorRank {
     Asked,
 }
 
-/// What the text of a report has of a detector.
+/// A detector's part of a report's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DetectorText {
     /// Its sentences, if it found anything.

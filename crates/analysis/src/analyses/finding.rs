@@ -1,4 +1,4 @@
-//! A finding: what, where, by which numbers, since when, how sure, and what to do next. Plain data, made by [detectors](super::Detector).
+//! Findings: plain data that [detectors](super::Detector) make. Each has a sentence, a place, numbers, a time, a certainty and a next step.
 
 use crate::tabular::{Cell, CellKind, ResultTable};
 use crate::timeline::Unit;

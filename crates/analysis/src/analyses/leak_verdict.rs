@@ -31,7 +31,7 @@ pub enum VerdictKind {
 }
 
 impl VerdictKind {
-    /// That of growth which is so sure.
+    /// The kind for growth of this certainty.
     pub(super) fn of(certainty: Certainty) -> VerdictKind {
         if certainty == Certainty::Open { VerdictKind::Grows } else { VerdictKind::Leak }
     }

@@ -6,6 +6,7 @@ use super::{
     Analysis, Arguments, Certainty, Description, Detector, DetectorRank, DetectorText, Finding, Findings, LeakVerdict,
     NextStep, Parameter, ParameterKind, TimeWindow,
 };
+use crate::lives::has_lives;
 use crate::tabular::{
     Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, several, time_text, uptime_text,
 };
@@ -329,7 +330,12 @@ fn findings(
         Finding {
             since: finding.time("from").zip(finding.time("from")),
             certainty: if is_certain { Certainty::Counted } else { Certainty::Estimated },
-            next: NextStep::run(if row.kind == "leak" { "leak" } else { "churn" }),
+            next: NextStep::run(match row.kind {
+                "leak" if document.heaps().is_some() => "leak",
+                "leak" => "growth",
+                _ if has_lives(document) => "churn",
+                _ => "collections",
+            }),
             ..finding
         }
     });

@@ -1,9 +1,9 @@
 //! The search for the leak, the place in the program where objects accumulate: done in the background as soon as a program with a later
 //! state is open. And the way to that place.
 //!
-//! The answer is that of the detectors that make the verdict; nothing is computed here. It is about a program, not about a grouping: another grouping
-//! leaves it unchanged, and more points in time start the search again. For a live program the search starts only when a person asks for
-//! the place, as each would go through all walks again.
+//! The answer is that of the detectors that make the verdict; nothing is computed here. It is about a program, not about a grouping:
+//! another grouping leaves it unchanged, and more points in time start the search again. For a live program the search starts only when a
+//! person asks for the place, as each would go through all walks again.
 
 use super::action::Action;
 use super::document::{Closed, Document, OpenDocument, Opened};

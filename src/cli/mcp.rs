@@ -20,7 +20,7 @@ use clap::Args;
 use inputs::OpenInputs;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use message::{Incoming, Reply, Request};
+use message::{AssistantReply, AssistantRequest, Incoming};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -93,7 +93,7 @@ fn forward(incoming: Incoming, running: &Running, send: &mpsc::Sender<Incoming>)
 }
 
 /// The reply to a request. `None` after a call that was cancelled.
-fn answer(request: &Request, inputs: &mut OpenInputs, running: &Running) -> Option<Reply> {
+fn answer(request: &AssistantRequest, inputs: &mut OpenInputs, running: &Running) -> Option<AssistantReply> {
     let result = match &*request.method {
         "initialize" => {
             let asked = request.params.get("protocolVersion").and_then(Value::as_str);
@@ -108,12 +108,12 @@ fn answer(request: &Request, inputs: &mut OpenInputs, running: &Running) -> Opti
         "ping" => json!({}),
         "tools/list" => json!({ "tools": tools::list() }),
         "tools/call" => return call(request, inputs, running),
-        other => return Some(Reply::no_such_method(&request.id, other)),
+        other => return Some(AssistantReply::no_such_method(&request.id, other)),
     };
-    Some(Reply::result(&request.id, result))
+    Some(AssistantReply::result(&request.id, result))
 }
 
-fn call(request: &Request, inputs: &mut OpenInputs, running: &Running) -> Option<Reply> {
+fn call(request: &AssistantRequest, inputs: &mut OpenInputs, running: &Running) -> Option<AssistantReply> {
     let progress = Progress::new();
     let set = |call| *running.lock().unwrap_or_else(PoisonError::into_inner) = call;
     set(Some((request.id.clone(), progress.clone())));
@@ -128,7 +128,10 @@ fn call(request: &Request, inputs: &mut OpenInputs, running: &Running) -> Option
         Err(Error::Cancelled) => return None,
         Err(error) => (error.to_string(), true),
     };
-    Some(Reply::result(&request.id, json!({ "content": [{ "type": "text", "text": text }], "isError": is_error })))
+    Some(AssistantReply::result(
+        &request.id,
+        json!({ "content": [{ "type": "text", "text": text }], "isError": is_error }),
+    ))
 }
 
 /// Time between two messages about progress.
@@ -146,7 +149,7 @@ fn reporting<T>(token: Option<Value>, progress: &Progress, work: impl FnOnce() -
                 // Progress only ever grows.
                 if now.done > last {
                     last = now.done;
-                    let _ = message::send(&Reply::progress(&token, &now));
+                    let _ = message::send(&AssistantReply::progress(&token, &now));
                 }
             }
         });

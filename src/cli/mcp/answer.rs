@@ -9,7 +9,7 @@ pub(super) const LEAST: usize = 1_000;
 pub(super) const MOST: usize = 200_000;
 
 /// The parts of an answer.
-pub(super) struct Answer<'a> {
+pub(super) struct ToolAnswer<'a> {
     /// Its subject: the input and its points in time.
     pub(super) head: String,
     /// What was found, in lines.
@@ -20,7 +20,7 @@ pub(super) struct Answer<'a> {
     pub(super) next: Vec<String>,
 }
 
-impl Answer<'_> {
+impl ToolAnswer<'_> {
     /// The text, at most `limit` bytes. The body is cut at a line, which says how many more there are; head and tail stay.
     pub(super) fn text(&self, limit: usize) -> String {
         let exact = self.source.map(|source| format!("exact: {}\n", exactness(source)));
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn an_answer_keeps_its_bound_and_its_end() {
         let body: String = (0..500).map(|n| format!("     {n}   a cell          another\n")).collect();
-        let answer = Answer { head: "d1".to_owned(), body, source: None, next: vec!["analyses".to_owned()] };
+        let answer = ToolAnswer { head: "d1".to_owned(), body, source: None, next: vec!["analyses".to_owned()] };
         for limit in [LEAST, USUAL] {
             let text = answer.text(limit);
             assert!(text.len() <= limit && text.len() > limit - 200, "{} of {limit}", text.len());

@@ -18,16 +18,16 @@ const METHOD_NOT_FOUND: i32 = -32601;
 #[derive(Debug, PartialEq)]
 pub(super) enum Incoming {
     /// It expects a reply.
-    Request(Request),
+    Request(AssistantRequest),
     /// It expects none.
     Notification { method: String, params: Value },
     /// It cannot be understood: the reply that says so.
-    Wrong(Reply),
+    Wrong(AssistantReply),
 }
 
 /// A request.
 #[derive(Debug, PartialEq)]
-pub(super) struct Request {
+pub(super) struct AssistantRequest {
     pub(super) id: Value,
     pub(super) method: String,
     pub(super) params: Value,
@@ -35,31 +35,31 @@ pub(super) struct Request {
 
 /// A message to the assistant.
 #[derive(Debug, PartialEq, serde::Serialize)]
-pub(super) struct Reply(Value);
+pub(super) struct AssistantReply(Value);
 
-impl Reply {
-    pub(super) fn result(id: &Value, result: Value) -> Reply {
-        Reply(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+impl AssistantReply {
+    pub(super) fn result(id: &Value, result: Value) -> AssistantReply {
+        AssistantReply(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
     }
 
-    pub(super) fn no_such_method(id: &Value, method: &str) -> Reply {
-        Reply::error(id, METHOD_NOT_FOUND, &format!("There is no method {method}"))
+    pub(super) fn no_such_method(id: &Value, method: &str) -> AssistantReply {
+        AssistantReply::error(id, METHOD_NOT_FOUND, &format!("There is no method {method}"))
     }
 
-    pub(super) fn progress(token: &Value, now: &Snapshot) -> Reply {
+    pub(super) fn progress(token: &Value, now: &Snapshot) -> AssistantReply {
         let params = json!({ "progressToken": token, "progress": now.done, "total": now.total.max(now.done), "message": now.stage });
-        Reply(json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }))
+        AssistantReply(json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }))
     }
 
-    fn error(id: &Value, code: i32, message: &str) -> Reply {
-        Reply(json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
+    fn error(id: &Value, code: i32, message: &str) -> AssistantReply {
+        AssistantReply(json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
     }
 }
 
 impl Incoming {
     /// `None` for a reply to something that was never asked.
     fn of(line: &[u8]) -> Option<Incoming> {
-        let wrong = |id: &Value, code, message: &str| Some(Incoming::Wrong(Reply::error(id, code, message)));
+        let wrong = |id: &Value, code, message: &str| Some(Incoming::Wrong(AssistantReply::error(id, code, message)));
         let mut message: Value = match serde_json::from_slice(line) {
             Ok(message) => message,
             Err(error) => return wrong(&Value::Null, PARSE_ERROR, &format!("This is no JSON: {error}")),
@@ -71,7 +71,7 @@ impl Incoming {
         match (fields.remove("method"), id) {
             (Some(Value::String(method)), None) => Some(Incoming::Notification { method, params }),
             (Some(Value::String(method)), Some(id @ (Value::String(_) | Value::Number(_)))) => {
-                Some(Incoming::Request(Request { id, method, params }))
+                Some(Incoming::Request(AssistantRequest { id, method, params }))
             }
             (None, Some(_)) if fields.contains_key("result") || fields.contains_key("error") => None,
             (_, id) => wrong(
@@ -100,7 +100,7 @@ pub(super) fn read_all(mut from: impl BufRead, mut take: impl FnMut(Incoming) ->
                     return;
                 }
                 let message = format!("A message has at most {LONGEST} bytes");
-                Some(Incoming::Wrong(Reply::error(&Value::Null, INVALID_REQUEST, &message)))
+                Some(Incoming::Wrong(AssistantReply::error(&Value::Null, INVALID_REQUEST, &message)))
             }
         };
         if incoming.is_some_and(|incoming| !take(incoming)) {
@@ -113,7 +113,7 @@ pub(super) fn read_all(mut from: impl BufRead, mut take: impl FnMut(Incoming) ->
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn send(reply: &Reply) -> Result<()> {
+pub(super) fn send(reply: &AssistantReply) -> Result<()> {
     print(EscapeForm::Json, |out| {
         serde_json::to_writer(&mut *out, reply)?;
         writeln!(out)

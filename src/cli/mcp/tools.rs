@@ -1,6 +1,6 @@
 //! The tools: names, schemas, and how each is answered. All of them are commands of the command line too.
 
-use super::answer::{Answer, LEAST, MOST, USUAL};
+use super::answer::{LEAST, MOST, ToolAnswer, USUAL};
 use super::inputs::{MOST_LISTED, OpenInput, OpenInputs};
 use crate::cli::check::check_text;
 use crate::cli::report::{TreeArgs, tree_text};
@@ -190,9 +190,9 @@ fn arguments<T: DeserializeOwned>(given: Value) -> Result<T> {
 /// The bound of an answer.
 #[derive(Deserialize, Default)]
 #[serde(transparent)]
-struct Limit(Option<usize>);
+struct AnswerLimit(Option<usize>);
 
-impl Limit {
+impl AnswerLimit {
     fn bytes(&self) -> usize {
         self.0.unwrap_or(USUAL).clamp(LEAST, MOST)
     }
@@ -202,7 +202,7 @@ impl Limit {
 #[serde(deny_unknown_fields)]
 struct InputsArguments {
     #[serde(default)]
-    limit: Limit,
+    limit: AnswerLimit,
 }
 
 fn inputs(given: Value, inputs: &mut OpenInputs, _: &Progress) -> Result<String> {
@@ -220,7 +220,7 @@ fn inputs(given: Value, inputs: &mut OpenInputs, _: &Progress) -> Result<String>
         inputs.open_ones().iter().map(|input| format!("{} {}", input.id, line_text(&input.title))).collect();
     let open = if open.is_empty() { "none".to_owned() } else { open.join(", ") };
     let next = vec!["open paths=[all dumps of one run, or their folder]".to_owned()];
-    Ok(Answer { head: format!("open: {open}\nmay be opened:"), body, source: None, next }.text(limit.bytes()))
+    Ok(ToolAnswer { head: format!("open: {open}\nmay be opened:"), body, source: None, next }.text(limit.bytes()))
 }
 
 #[derive(Deserialize)]
@@ -229,7 +229,7 @@ struct OpenArguments {
     paths: Vec<String>,
     grouping: Option<String>,
     #[serde(default)]
-    limit: Limit,
+    limit: AnswerLimit,
 }
 
 fn open(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result<String> {
@@ -255,7 +255,7 @@ fn open(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result<St
         input.source.grouping_id()
     );
     let next = vec![format!("report input={}", input.id)];
-    Ok(Answer { head, body, source: Some(&input.source), next }.text(limit.bytes()))
+    Ok(ToolAnswer { head, body, source: Some(&input.source), next }.text(limit.bytes()))
 }
 
 #[derive(Deserialize)]
@@ -266,7 +266,7 @@ struct ReportArguments {
     to: Option<usize>,
     rows: Option<usize>,
     #[serde(default)]
-    limit: Limit,
+    limit: AnswerLimit,
 }
 
 /// The first line of an answer about an input.
@@ -304,7 +304,7 @@ fn report_of(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Resu
     }
     next.push(format!("analyses input={id}"));
     let body = report.to_string();
-    Ok(Answer { head: head(input, report.window), body, source: Some(&input.source), next }.text(limit.bytes()))
+    Ok(ToolAnswer { head: head(input, report.window), body, source: Some(&input.source), next }.text(limit.bytes()))
 }
 
 #[derive(Deserialize)]
@@ -319,7 +319,7 @@ struct GroupsArguments {
     filter: Option<String>,
     leaves: Option<bool>,
     #[serde(default)]
-    limit: Limit,
+    limit: AnswerLimit,
 }
 
 fn groups(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result<String> {
@@ -329,7 +329,7 @@ fn groups(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result<
     let args = TreeArgs::of(Some(sort.unwrap_or_else(|| "growth".to_owned())), filter, leaves.unwrap_or(true));
     let body = tree_text(&input.source, window, &args, rows.unwrap_or(ROWS).max(1), progress)?;
     let next = vec![format!("analyse input={} id=paths with group=its name", input.id)];
-    Ok(Answer { head: head(input, window), body, source: Some(&input.source), next }.text(limit.bytes()))
+    Ok(ToolAnswer { head: head(input, window), body, source: Some(&input.source), next }.text(limit.bytes()))
 }
 
 #[derive(Deserialize)]
@@ -338,7 +338,7 @@ struct AnalysesArguments {
     input: String,
     id: Option<String>,
     #[serde(default)]
-    limit: Limit,
+    limit: AnswerLimit,
 }
 
 fn analyses(given: Value, inputs: &mut OpenInputs, _: &Progress) -> Result<String> {
@@ -366,7 +366,7 @@ fn analyses(given: Value, inputs: &mut OpenInputs, _: &Progress) -> Result<Strin
         }
     };
     let next = vec![format!("analyse input={} id=...", input.id)];
-    Ok(Answer { head: head(input, window), body, source: None, next }.text(limit.bytes()))
+    Ok(ToolAnswer { head: head(input, window), body, source: None, next }.text(limit.bytes()))
 }
 
 #[derive(Deserialize)]
@@ -380,7 +380,7 @@ struct AnalyseArguments {
     to: Option<usize>,
     rows: Option<usize>,
     #[serde(default)]
-    limit: Limit,
+    limit: AnswerLimit,
 }
 
 fn analyse(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result<String> {
@@ -402,7 +402,7 @@ fn analyse(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result
         body.push_str("\nTexts of the program are hidden; `memory-city mcp --texts` shows them\n");
     }
     let next = vec![format!("analyses input={} id={id} (its parameters)", input.id)];
-    Ok(Answer { head: head(input, window), body, source: Some(&input.source), next }.text(limit.bytes()))
+    Ok(ToolAnswer { head: head(input, window), body, source: Some(&input.source), next }.text(limit.bytes()))
 }
 
 /// The key of a group by its path as reports print it.
@@ -418,7 +418,7 @@ struct CompareArguments {
     after: String,
     rows: Option<usize>,
     #[serde(default)]
-    limit: Limit,
+    limit: AnswerLimit,
 }
 
 fn compare_runs(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result<String> {
@@ -437,7 +437,7 @@ fn compare_runs(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> R
         line_text(&after.title)
     );
     let next = vec![format!("report input={}", after.id)];
-    Ok(Answer { head, body, source: Some(&after.source), next }.text(limit.bytes()))
+    Ok(ToolAnswer { head, body, source: Some(&after.source), next }.text(limit.bytes()))
 }
 
 #[derive(Deserialize)]
@@ -448,7 +448,7 @@ struct CheckArguments {
     #[serde(default)]
     max_retained: Vec<String>,
     #[serde(default)]
-    limit: Limit,
+    limit: AnswerLimit,
 }
 
 fn check_input(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Result<String> {
@@ -476,7 +476,7 @@ fn check_input(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Re
     };
     let head = format!("{}: {result}", head(input, window));
     let next = vec![format!("report input={}", input.id)];
-    Ok(Answer { head, body: check_text(&checked), source: Some(&input.source), next }.text(limit.bytes()))
+    Ok(ToolAnswer { head, body: check_text(&checked), source: Some(&input.source), next }.text(limit.bytes()))
 }
 
 /// Takes texts of the analysed program out, unless they are to be shown; whether there were any. Empty cells get a dash, since blanks

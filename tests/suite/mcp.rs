@@ -115,7 +115,7 @@ fn an_assistant_gets_what_it_may_have_and_remedies_otherwise() {
     let paths = json!({ "input": "d1", "id": "paths", "parameters": { "group": "Heap › Type: register.model.Person" } });
     for (tool, arguments, expected) in [
         ("groups", json!({ "input": "d1", "rows": 2, "sort": "objects" }), "and "),
-        ("groups", json!({ "input": "d1", "where": "name = \"register.model.Person\"" }), "1 of "),
+        ("groups", json!({ "input": "d1", "where": "name = \"register.model.Person\"" }), "     1  register"),
         ("analyses", json!({ "input": "d1" }), "(sites: "),
         ("analyses", json!({ "input": "d1", "id": "paths" }), "group: "),
         ("analyse", json!({ "input": "d1", "id": "biggest", "parameters": { "top": 2 } }), "LinkedList"),

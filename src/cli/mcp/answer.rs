@@ -56,8 +56,8 @@ fn narrow(line: &str) -> String {
     format!("{}{}", " ".repeat(indent.min(MOST_INDENT)), cells.join("  "))
 }
 
-/// Blanks before the first column: deeper rows of a table keep their place up to here.
-const MOST_INDENT: usize = 8;
+/// Blanks before a line: deeper steps of a path keep their place up to here.
+const MOST_INDENT: usize = 24;
 
 /// How exact the numbers of an input are, and what it cannot say.
 fn exactness(source: &Source) -> &'static str {

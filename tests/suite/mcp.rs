@@ -112,7 +112,8 @@ fn an_assistant_gets_what_it_may_have_and_remedies_otherwise() {
     let opened = assistant.call("open", two).expect("it opens");
     assert!(opened.starts_with("d1 is ") && opened.contains("grouped by type"), "{opened}");
     // A group by its path, as reports print it.
-    let paths = json!({ "input": "d1", "id": "paths", "parameters": { "group": "Heap › Type: register.model.Person" } });
+    let paths =
+        json!({ "input": "d1", "id": "paths", "parameters": { "group": "Heap › Type: register.model.Person" } });
     for (tool, arguments, expected) in [
         ("groups", json!({ "input": "d1", "rows": 2, "sort": "objects" }), "and "),
         ("groups", json!({ "input": "d1", "where": "name = \"register.model.Person\"" }), "     1  register"),

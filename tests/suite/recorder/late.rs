@@ -10,6 +10,8 @@ const EVERY: u64 = 300 * MILLI;
 /// Longest delay that still counts as at once, on a busy machine.
 const AT_ONCE: u64 = 50 * MILLI;
 const THREADS: u64 = 2;
+/// Walks before the program is left; the last is not looked at.
+const WALKS: u64 = 6;
 /// A thread may be about to hand a sample over when somebody looks.
 const IN_HAND: u64 = 8;
 
@@ -34,8 +36,13 @@ fn every_live_sample_is_linked_in_a_walk_or_counted() {
         let program = Program::start_with(jdk, &flags, class_path, "Busy", &["2", "500", "400000"]);
         let (pid, output) = (program.pid.to_string(), folder.to_string_lossy());
         let walks = ["--walk-every", "300ms", "--walk-share", "50", "--histogram-every", "off"];
-        let words = ["attach", &pid, "--for", "6s", "--interval", "4096", "-o", &output];
-        let done = finish(&mut memory_city(&[&words[..], &walks].concat()));
+        let words = ["attach", &pid, "--interval", "4096", "-o", &output];
+        let mut command = memory_city(&[&words[..], &walks].concat());
+        let recorder = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it runs");
+        // However long a busy machine takes for them.
+        wait_until("walks", || AgentStatus::read(&folder).is_some_and(|status| status.walks >= WALKS));
+        endings::send(recorder.id(), libc::SIGINT);
+        let done = recorder.wait_with_output().expect("its words");
         drop(program);
         assert!(done.status.success(), "{}", text(&done.stderr));
         let (mut samples, mut deaths) = (BTreeMap::<u64, u64>::new(), HashMap::<u64, u64>::new());

@@ -29,7 +29,7 @@ fn run(path: &Path, grows: u64) {
 fn save_as(session: &mut Session, keys: (&str, &str), path: &str) {
     session.chord(keys.0, keys.1);
     session.chord("ctrl", "a");
-    session.tool("xdotool", &["type", "--delay", "40", path]);
+    session.type_text(path);
     session.rest();
     session.key("Return");
     session.expect("saved: ");
@@ -57,7 +57,7 @@ fn a_fix_is_shown_by_comparing_two_runs() {
     session.point(WIDTH / 2, 20);
     session.rest();
     session.chord("ctrl", "shift+d");
-    session.tool("xdotool", &["type", "--delay", "40", &path("fixed.json")]);
+    session.type_text(&path("fixed.json"));
     session.rest();
     session.key("Return");
     let said = session.expect("comparison: ");
@@ -66,7 +66,7 @@ fn a_fix_is_shown_by_comparing_two_runs() {
     session.screenshot("40-comparison-city");
     // The view with table and curves; its table is what the command line prints.
     session.chord("ctrl", "k");
-    session.tool("xdotool", &["type", "--delay", "40", "Comparison"]);
+    session.type_text("Comparison");
     session.rest();
     session.key("Return");
     session.rest();

@@ -52,12 +52,12 @@ fn a_window_opens_the_line_of_an_allocation_site_in_an_editor() {
     session.chord("ctrl", "e");
     assert!(session.trail.iter().any(|line| line.contains("editor: asked for")), "{}", session.trail.join("\n"));
     session.screenshot("editor-1-asked");
-    session.tool("xdotool", &["type", "--delay", "20", &format!("{} --at {{line}} {{file}}", editor.display())]);
+    session.type_text(&format!("{} --at {{line}} {{file}}", editor.display()));
     session.rest();
     session.key("Tab");
     session.rest();
     session.chord("ctrl", "a");
-    session.tool("xdotool", &["type", "--delay", "20", &sources.to_string_lossy()]);
+    session.type_text(&sources.to_string_lossy());
     session.rest();
     let filled = session.screenshot("editor-2-filled");
     assert!(share(&filled, |p| p.iter().any(|&c| c > 40)) > 0.3);

@@ -201,7 +201,7 @@ fn a_view_file_brings_a_window_back() {
     let path = file.to_string_lossy().into_owned();
     session.chord("ctrl", "F12");
     session.chord("ctrl", "a");
-    session.tool("xdotool", &["type", "--delay", "40", &path]);
+    session.type_text(&path);
     session.rest();
     session.key("Return");
     session.expect("saved: ");

@@ -27,7 +27,7 @@ fn since(session: &mut Session, from: usize, text: &str) -> String {
 /// Takes the first row that the palette finds for a text.
 fn take_from_palette(session: &mut Session, text: &str) {
     session.chord("ctrl", "k");
-    session.tool("xdotool", &["type", "--delay", "40", text]);
+    session.type_text(text);
     session.rest();
     session.key("Return");
 }
@@ -57,7 +57,7 @@ fn bookmarks_notes_and_the_camera_come_back_to_the_letter() {
     session.rest();
     session.screenshot("80-marks");
     session.click(150, 681);
-    session.tool("xdotool", &["type", "--delay", "40", NOTE]);
+    session.type_text(NOTE);
     session.rest();
     session.screenshot("80-noted");
 

@@ -80,7 +80,7 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
     session.rest();
     let folder = classes.path().join("trace");
     session.chord("ctrl", "a");
-    session.tool("xdotool", &["type", "--delay", "20", &folder.to_string_lossy()]);
+    session.type_text(&folder.to_string_lossy());
     session.rest();
     session.screenshot("recording-3-chosen");
     session.key("Return");
@@ -118,7 +118,7 @@ fn a_window_records_a_jvm_from_its_list_and_leaves_it() {
     session.key("Tab");
     session.rest();
     session.chord("ctrl", "a");
-    session.tool("xdotool", &["type", "--delay", "20", &again.to_string_lossy()]);
+    session.type_text(&again.to_string_lossy());
     session.rest();
     session.key("Return");
     wait_for("the second recording", || again.join(STATUS).exists());
@@ -204,7 +204,7 @@ fn a_live_window_may_be_closed_and_another_gets_all_walks() {
 /// Takes the first row that the palette finds for a text.
 fn take_from_palette(session: &mut Session, text: &str) {
     session.chord("ctrl", "k");
-    session.tool("xdotool", &["type", "--delay", "40", text]);
+    session.type_text(text);
     session.rest();
     session.key("Return");
 }

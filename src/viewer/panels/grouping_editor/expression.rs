@@ -49,15 +49,12 @@ pub fn show(ui: &mut Ui, line: &mut ExpressionLine, tasks: &mut TaskPage, tools:
             .on_hover_text("The same expression as on the command line: memory-city report PATH --grouping '…'");
         let buttons = 168.0;
         let mut text = tools.draft.text().to_owned();
-        // Tab takes the first proposal instead of leaving the field.
-        if focused
-            && let Some(first) = line.proposals(&text).first()
-            && ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Tab))
-        {
-            text.clone_from(&first.text);
-            move_to_end(ui, id, &text);
-            tools.draft.set_text(&group::registry(), text.clone());
-        }
+        // Tab takes the first proposal instead of leaving the field: the one for all of the text, also where some of it comes in the
+        // same frame.
+        let is_typing = ui.input(|i| i.events.iter().any(|event| matches!(event, egui::Event::Text(_))));
+        let completes = focused
+            && (is_typing || !line.proposals(&text).is_empty())
+            && ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Tab));
         let wrong = match tools.draft.outcome() {
             DraftOutcome::Wrong(error) if error.text == text => Some(error.clone()),
             _ => None,
@@ -74,7 +71,11 @@ pub fn show(ui: &mut Ui, line: &mut ExpressionLine, tasks: &mut TaskPage, tools:
         let field = ui.add(field).on_hover_text(
             "Any list of classifiers: a>b divides the groups of a by b. Tab takes the first proposal, Enter groups so",
         );
-        if field.changed() {
+        let proposal = if completes { line.proposals(&text).first().map(|first| first.text.clone()) } else { None };
+        if let Some(first) = proposal {
+            move_to_end(ui, id, &first);
+            tools.draft.set_text(&group::registry(), first);
+        } else if field.changed() {
             tools.draft.set_text(&group::registry(), text);
         }
         apply |= field.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));

@@ -124,6 +124,10 @@ pub enum Action {
     Save,
     /// Saves the content of a view as CSV.
     ExportCsv,
+    /// The hint of a view in sight, shown or put away.
+    Hint,
+    /// The first step of the hint that is open.
+    HintStep,
     /// The cheat sheet.
     Help,
 }
@@ -213,6 +217,13 @@ pub const BINDINGS: &[Binding] = &[
         "Show what leaks: group by owner, and fly to the place that fills up",
     ),
     bind(Action::Finding, &[KeyCode::KeyH], "H", "Show or hide the card that says what leaks"),
+    bind(
+        Action::Hint,
+        &[KeyCode::F2],
+        "F2",
+        "Show or hide the hint of a view: what to look at, why it matters, and the next step",
+    ),
+    shift(bind(Action::HintStep, &[KeyCode::F2], "Shift+F2", "Do the first step of the hint")),
     alt(bind(
         Action::NextPlace,
         &[KeyCode::KeyO],

@@ -44,6 +44,7 @@ pub mod editor;
 pub mod film;
 mod finding;
 mod frame;
+pub mod hint;
 mod input;
 mod job;
 pub mod keys;

@@ -107,6 +107,12 @@ impl OpenRun {
         self.error.as_deref()
     }
 
+    /// A run with some windows.
+    #[cfg(test)]
+    pub(crate) fn of(suspects: Vec<SuspectWindow>) -> OpenRun {
+        OpenRun { suspects, ..OpenRun::default() }
+    }
+
     fn find(&mut self, timeline: &Timeline) {
         self.suspects.clear();
         let Some(facts) = &self.facts else { return };

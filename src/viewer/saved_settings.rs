@@ -63,6 +63,7 @@ pub(super) fn of(settings: &Settings) -> Map<String, Value> {
         "reduced-motion": settings.reduced_motion,
         "ui-scale": settings.ui_scale,
         "minimap": settings.minimap,
+        "hints": settings.hints,
         "repeat": settings.repeat,
     });
     let mut kept = match all {
@@ -95,6 +96,7 @@ pub(super) fn take(kept: &Map<String, Value>, settings: &mut Settings) {
     flag("outgoing", &mut settings.show_outgoing);
     flag("reduced-motion", &mut settings.reduced_motion);
     flag("minimap", &mut settings.minimap);
+    flag("hints", &mut settings.hints);
     flag("repeat", &mut settings.repeat);
     if let Some(Ok(navigation)) = kept.get("navigation").map(|value| serde_json::from_value(value.clone())) {
         settings.navigation = navigation;
@@ -322,6 +324,7 @@ mod tests {
             reduced_motion: true,
             ui_scale: Some(1.25),
             minimap: false,
+            hints: false,
             shadows: false,
             repeat: true,
             ..Settings::default()

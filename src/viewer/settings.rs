@@ -109,6 +109,8 @@ pub struct Settings {
     pub repeat: bool,
     /// Small pictures of the whole city from above, while only a part of it is in view.
     pub minimap: bool,
+    /// Whether views have lamps for their hints.
+    pub hints: bool,
     /// The part of the heap that is shown as its own city, the last one, and those it was opened from; none for the whole heap.
     pub parts: Vec<PartKey>,
     /// Settings of trend charts.
@@ -162,6 +164,7 @@ impl Default for Settings {
             ui_scale: None,
             repeat: false,
             minimap: true,
+            hints: true,
         }
     }
 }

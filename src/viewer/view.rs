@@ -2,6 +2,7 @@
 //! [`views`](super::views).
 
 use super::document::{Preparation, Preparations};
+use super::hint::Hint;
 use super::settings::Settings;
 use bevy::ecs::system::IntoSystem;
 use bevy::prelude::*;
@@ -67,6 +68,11 @@ pub trait View: Send + Sync {
 
     /// Pictures that it makes without a window, of itself alone.
     fn pictures(&self) -> Vec<ViewPicture> {
+        Vec::new()
+    }
+
+    /// Hints about what it shows now, the most useful first. Asked in every frame while it has a tab: no work beyond what is known.
+    fn hints(&self, _: &World) -> Vec<Hint> {
         Vec::new()
     }
 

@@ -3,9 +3,11 @@
 //!
 //! It knows views only as [`View`]s: an id, a title, their first place, and their drawing.
 
+mod hint_lamp;
 mod saved_layout;
 
 use super::frame::Stage;
+use super::hint::HintStep;
 use super::panels::theme;
 use super::selection::Selection;
 use super::view::{Place, View, Views};
@@ -292,9 +294,9 @@ pub fn show(world: &mut World, ui: &mut egui::Ui) {
     world.resource_scope(|world, mut dock: Mut<Dock>| {
         let dock = dock.bypass_change_detection();
         dock.fit(ui.available_size(), &views);
-        let mut panes = Panes { world, views: &views, edited: false, clicked: None, drawn: Vec::new() };
+        let mut panes = Panes { world, views: &views, edited: false, clicked: None, drawn: Vec::new(), step: None };
         dock.tree.ui(&mut panes, ui);
-        let Panes { edited, clicked, drawn, .. } = panes;
+        let Panes { edited, clicked, drawn, step, .. } = panes;
         if edited {
             dock.arrange();
         }
@@ -303,6 +305,15 @@ pub fn show(world: &mut World, ui: &mut egui::Ui) {
         let has = clicked.or(had).filter(|id| drawn.contains(id));
         let keys = has.as_ref().and_then(|id| views.get(id)).map_or(&[][..], |view| view.keys(world));
         *world.resource_mut::<Focus>() = Focus { view: has, keys };
+        hint_lamp::end_frame(world);
+        if let Some(HintStep { label, changes, opens, action }) = step {
+            tracing::debug!("hint: {label}");
+            changes(world);
+            if let Some(view) = opens.and_then(|id| views.get(id)) {
+                dock.bring_to_front(view, &views);
+            }
+            world.write_message_batch(action);
+        }
     });
 }
 
@@ -313,6 +324,8 @@ struct Panes<'a> {
     clicked: Option<String>,
     /// Views in sight.
     drawn: Vec<String>,
+    /// The step of a hint that was chosen.
+    step: hint_lamp::ChosenStep,
 }
 
 impl egui_tiles::Behavior<Pane> for Panes<'_> {
@@ -331,6 +344,32 @@ impl egui_tiles::Behavior<Pane> for Panes<'_> {
 
     fn tab_title_for_pane(&mut self, pane: &Pane) -> egui::WidgetText {
         self.views.get(&pane.0).map_or(pane.0.as_str(), |view| view.about().title).into()
+    }
+
+    fn on_tab_button(&mut self, tiles: &mut Tiles<Pane>, at: TileId, tab: egui::Response) -> egui::Response {
+        if let Some(Tile::Pane(Pane(id))) = tiles.get(at)
+            && let Some(view) = self.views.get(id)
+            && !hint_lamp::hints_of(self.world, view).is_empty()
+        {
+            hint_lamp::dot(&tab.ctx, tab.layer_id, tab.rect);
+        }
+        tab
+    }
+
+    fn top_bar_right_ui(
+        &mut self,
+        tiles: &Tiles<Pane>,
+        ui: &mut egui::Ui,
+        _: TileId,
+        tabs: &egui_tiles::Tabs,
+        _: &mut f32,
+    ) {
+        if let Some(Tile::Pane(Pane(id))) = tabs.active.and_then(|active| tiles.get(active))
+            && let Some(view) = self.views.get(id)
+        {
+            let chosen = hint_lamp::lamp(self.world, ui, view);
+            self.step = chosen.or(self.step.take());
+        }
     }
 
     fn is_tab_closable(&self, _: &Tiles<Pane>, _: TileId) -> bool {
@@ -440,6 +479,7 @@ pub struct DockPlugin;
 impl Plugin for DockPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Focus>().add_systems(Update, show_selection.in_set(Stage::Derive));
+        hint_lamp::plugin(app);
     }
 
     fn finish(&self, app: &mut App) {

@@ -72,6 +72,11 @@ impl LeakSearch {
         Some(&self.known).filter(|known| !self.hidden && !matches!(known, FindingState::Nothing))
     }
 
+    /// The result, also where it was put away.
+    pub fn known(&self) -> &FindingState {
+        &self.known
+    }
+
     /// The findings of an analysis with its defaults, once the search is over and if they are all there is.
     pub fn findings_of(&self, id: &str) -> Option<&Arc<Findings>> {
         let is_all = || analyses::deciding().all(|detector| detector.describe().id == id);
@@ -156,7 +161,7 @@ impl LeakSearch {
     }
 
     /// Whether the city shows the place of the card, or is on the way: that place is the selection among the owners.
-    fn is_where_it_tells(&self, open: Option<&OpenDocument>, selected: Option<NodeId>) -> bool {
+    pub fn is_where_it_tells(&self, open: Option<&OpenDocument>, selected: Option<NodeId>) -> bool {
         let (FindingState::Leaks(leak), Some(open)) = (&self.known, open) else { return self.wanted.is_some() };
         let there = |node| LeakPlace::node_in(&leak.owner, &open.timeline) == Some(node);
         self.wanted.is_some() || open.made_with.grouping == OWNERS && selected.is_some_and(there)

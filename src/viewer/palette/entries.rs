@@ -110,6 +110,7 @@ pub fn settings(now: &Settings, noun: GcNoun) -> Vec<PaletteEntry> {
     switch("References that keep the selection", now.show_incoming, &|s, on| s.show_incoming = on);
     switch("References to what the selection keeps", now.show_outgoing, &|s, on| s.show_outgoing = on);
     switch("Minimap", now.minimap, &|s, on| s.minimap = on);
+    switch("Hints", now.hints, &|s, on| s.hints = on);
     switch("Heights of outliers capped", now.cap, &|s, on| s.cap = on);
     switch("Reduced motion", now.reduced_motion, &|s, on| s.reduced_motion = on);
     switch("Playing again from the start", now.repeat, &|s, on| s.repeat = on);

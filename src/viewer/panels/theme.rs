@@ -31,6 +31,8 @@ pub const TEXT: Color32 = Color32::from_rgb(232, 236, 244);
 pub const QUIET: Color32 = Color32::from_rgb(158, 169, 190);
 /// Controls and the selection: the blue of the selected building.
 pub const ACCENT: Color32 = Color32::from_rgb(86, 156, 255);
+/// The button of the next step.
+pub const NEXT_STEP: Color32 = Color32::from_rgb(30, 84, 160);
 /// Words about incoming references: the purple of the cones, light enough to read.
 pub const INCOMING: Color32 = Color32::from_rgb(190, 120, 245);
 /// Words about outgoing references: the green of the cones, light enough to read.

@@ -1,11 +1,14 @@
 //! The panel of the selected group: its numbers, its references as clickable tables, the roots that hold it. For several selected groups
 //! it has the sums, and the references of the one selected last.
 
+mod hint;
+
 use crate::viewer::action::Action;
 use crate::viewer::city::{City, ConeCount, Shown};
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
 use crate::viewer::editor::{CodePlace, CodeRequest};
+use crate::viewer::hint::Hint;
 use crate::viewer::owners::{OwnersKnown, OwnersOf};
 use crate::viewer::panels::numbers::{amounts, metric_name, number, signed};
 use crate::viewer::panels::spinner::working;
@@ -37,6 +40,10 @@ impl View for DetailsView {
             help: "The selected group: its numbers, and what keeps it alive",
             place: Place::Right,
         }
+    }
+
+    fn hints(&self, world: &World) -> Vec<Hint> {
+        hint::hints(world)
     }
 
     fn draw(&self, world: &mut World, ui: &mut egui::Ui) {

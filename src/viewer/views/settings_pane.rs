@@ -299,6 +299,8 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
                 .on_hover_text("Views and time steps change at once: nothing flies or slides");
             ui.checkbox(&mut settings.minimap, "minimap")
                 .on_hover_text("The whole city, small, in a corner while only a part of it is in view");
+            ui.checkbox(&mut settings.hints, "hints")
+                .on_hover_text("A lamp beside the tabs where a view knows what to look at next");
         });
         ui.end_row();
 

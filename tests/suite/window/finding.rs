@@ -230,3 +230,34 @@ fn a_view_file_brings_a_window_back() {
         (view["size"][0].as_u64().unwrap(), view["size"][1].as_u64().unwrap())
     );
 }
+
+/// Hints alone, by their keys, lead from buildings of classes to the owner, its paths, and what a cut would free.
+#[test]
+fn hints_alone_lead_to_the_reference_that_keeps_the_leak() {
+    if skipped() {
+        return;
+    }
+    let (mut session, _config) = Session::of_sample("package>type");
+    let follow = |session: &mut Session, hint: &str, step: &str, then: &str| {
+        session.key("F2");
+        session.expect(&format!("hint: {hint}"));
+        session.rest();
+        session.chord("shift", "F2");
+        let trail = session.trail.join("\n");
+        for told in [format!("hint: {step}"), then.to_owned()] {
+            if !trail.contains(&told) {
+                session.expect(&told);
+            }
+        }
+        session.rest();
+    };
+    follow(&mut session, "owner-of-growth", "Show its owner", "PersonRegistry#static PERSONS");
+    follow(&mut session, "tower-of-the-owner", "Show the references that keep it", "ways: ");
+    // The city's hint comes first, the next key goes on to that of the paths.
+    session.key("F2");
+    session.expect("hint: tower-of-the-owner");
+    session.screenshot("33-hint");
+    follow(&mut session, "path-to-cut", "Show what would be freed without it", "cut: ");
+    let line = session.trail.iter().rev().find(|line| line.contains("cut: ")).expect("a cut");
+    assert!(line.contains("PERSONS"), "{line}");
+}

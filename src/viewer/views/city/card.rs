@@ -406,7 +406,7 @@ fn go(ui: &mut egui::Ui, open: &OpenDocument, going: bool, asked: &mut Vec<Actio
     let offered = owners_offered(&open.source);
     let text = if going { "On the way…".to_owned() } else { keys::beside("Show its owner", Action::ShowOwner) };
     let text = RichText::new(text).color(Color32::WHITE);
-    let button = egui::Button::new(text).fill(Color32::from_rgb(30, 84, 160));
+    let button = egui::Button::new(text).fill(theme::NEXT_STEP);
     let response = ui.add_enabled(offered.is_ok() && !going, button).on_hover_text(Action::ShowOwner.tooltip());
     if response.on_disabled_hover_text(offered.err().unwrap_or_default()).clicked() {
         asked.push(Action::ShowOwner);

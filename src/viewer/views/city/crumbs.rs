@@ -69,7 +69,7 @@ pub fn show(
                 } else {
                     let text =
                         RichText::new(keys::beside("Next owner", Action::FollowOwner)).size(12.0).color(Color32::WHITE);
-                    let next = egui::Button::new(text).fill(Color32::from_rgb(30, 84, 160));
+                    let next = egui::Button::new(text).fill(theme::NEXT_STEP);
                     ui.add_space(3.0);
                     if ui.add(next).on_hover_text(Action::FollowOwner.tooltip()).clicked() {
                         asked.push(Action::FollowOwner);

@@ -13,6 +13,7 @@ mod crumbs;
 mod drill;
 mod fly;
 mod follow;
+mod hint;
 mod labels;
 mod minimap;
 mod moving;
@@ -29,6 +30,7 @@ mod step;
 use crate::viewer::city::{self, CameraRig, CityPane, ConeCount, Multiples, Sharpness, Shown, ShownCones, ShownRoutes};
 use crate::viewer::document::Preparation;
 use crate::viewer::frame::{Drawn, Stage};
+use crate::viewer::hint::Hint;
 use crate::viewer::settings::Settings;
 use crate::viewer::view::{About, Place, View, WriteTable, draw_with};
 use bevy::prelude::*;
@@ -55,6 +57,10 @@ impl View for CityView {
 
     fn plugin(&self, app: &mut App) {
         plugin(app);
+    }
+
+    fn hints(&self, world: &World) -> Vec<Hint> {
+        hint::hints(world)
     }
 
     fn draw_alone(&self, world: &mut World, ctx: &egui::Context) {

@@ -4,12 +4,14 @@
 //! views ([`Clock`]). May not: find windows, or count.
 
 mod bar;
+mod hint;
 mod paint;
 
 use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Opened};
 use crate::viewer::finding::LeakSearch;
+use crate::viewer::hint::Hint;
 use crate::viewer::panels::{chosen, theme};
 use crate::viewer::run::{Moments, OpenRun};
 use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
@@ -46,6 +48,10 @@ impl View for OverviewView {
 
     fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
         draw_with(world, ui, draw);
+    }
+
+    fn hints(&self, world: &World) -> Vec<Hint> {
+        hint::hints(world)
     }
 
     fn keys(&self, _: &World) -> &'static [KeyCode] {

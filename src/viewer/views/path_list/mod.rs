@@ -2,6 +2,7 @@
 //! would free. A row lights its building, a click selects it.
 
 mod cut;
+mod hint;
 mod row;
 
 use crate::viewer::action::Action;
@@ -11,6 +12,7 @@ use crate::viewer::dock::Dock;
 use crate::viewer::document::Document;
 use crate::viewer::editor::{CodePlace, CodeRequest};
 use crate::viewer::frame::Stage;
+use crate::viewer::hint::Hint;
 use crate::viewer::keys;
 use crate::viewer::panels::spinner::working;
 use crate::viewer::panels::theme;
@@ -41,6 +43,10 @@ impl View for PathsView {
 
     fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
         draw_with(world, ui, draw);
+    }
+
+    fn hints(&self, world: &World) -> Vec<Hint> {
+        hint::hints(world)
     }
 
     fn plugin(&self, app: &mut App) {
@@ -117,7 +123,7 @@ fn contents(ui: &mut egui::Ui, tools: &mut PathTools<'_>, routes: &ShownRoutes) 
         );
         let text =
             RichText::new(keys::beside("Show the paths to the selection", Action::RootPaths)).color(Color32::WHITE);
-        let button = egui::Button::new(text).fill(Color32::from_rgb(30, 84, 160));
+        let button = egui::Button::new(text).fill(theme::NEXT_STEP);
         let selected = tools.selection.node().is_some();
         let response = ui.add_enabled(selected, button).on_hover_text(Action::RootPaths.tooltip());
         if response.on_disabled_hover_text("Select a building or a row of a list first").clicked() {

@@ -111,7 +111,7 @@ fn share_text((objects, whole, kept): (u64, u64, f32)) -> String {
 }
 
 /// Class and field, without the package.
-fn brief_step(step: &WayStep) -> String {
+pub fn brief_step(step: &WayStep) -> String {
     let of = step.of.rsplit_once('.').map_or(step.of.as_str(), |(_, class)| class);
     let of = if step.of.starts_with("class ") { format!("class {of}") } else { of.to_owned() };
     let of = of.replace("class class ", "class ");

@@ -8,6 +8,7 @@
 mod bar;
 mod charts;
 mod counted;
+mod hint;
 mod plot;
 mod rows;
 mod sizes;
@@ -17,6 +18,7 @@ use crate::viewer::clock::Clock;
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::frame::Stage;
+use crate::viewer::hint::Hint;
 use crate::viewer::panels::{PanelState, chosen, theme};
 use crate::viewer::run::OpenRun;
 use crate::viewer::selection::Selection;
@@ -56,6 +58,10 @@ impl View for TrendsView {
 
     fn draw(&self, world: &mut World, ui: &mut egui::Ui) {
         draw_with(world, ui, draw);
+    }
+
+    fn hints(&self, world: &World) -> Vec<Hint> {
+        hint::hints(world)
     }
 
     fn keys(&self, _: &World) -> &'static [KeyCode] {

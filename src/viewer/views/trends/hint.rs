@@ -1,0 +1,52 @@
+//! The hint of trends: the group of the first chart that gained most, and the way to what keeps it alive.
+
+use super::TrendCharts;
+use crate::viewer::action::Action;
+use crate::viewer::clock::Clock;
+use crate::viewer::document::Document;
+use crate::viewer::hint::{Hint, HintStep};
+use crate::viewer::panels::numbers::in_unit;
+use crate::viewer::selection::Selection;
+use bevy::prelude::World;
+use memory_city_analysis::timeline::NodeId;
+
+pub fn hints(world: &World) -> Vec<Hint> {
+    gained_most(world).into_iter().collect()
+}
+
+fn gained_most(world: &World) -> Option<Hint> {
+    let timeline = world.resource::<Document>().timeline()?;
+    let drawn = world.resource::<TrendCharts>().charts.first()?.drawn()?;
+    let (first, last) = drawn.ends(world.resource::<Clock>().range())?;
+    let gain = |values: &[u64]| values[last].saturating_sub(values[first]);
+    let all: u64 = drawn.series.iter().map(|series| gain(&series.values)).sum();
+    let most = drawn.series.iter().filter(|series| series.node.is_some()).max_by_key(|series| gain(&series.values))?;
+    let (node, gained) = (most.node?, gain(&most.values));
+    if gained == 0 || drawn.overlaps {
+        return None;
+    }
+    let share = 100.0 * gained as f64 / all as f64;
+    let seen =
+        format!("{} gained {}, {share:.0} % of all that was gained.", most.name, in_unit(gained, drawn.info.unit));
+    let select = move |world: &mut World| select(world, node);
+    let mut steps =
+        vec![HintStep { action: Some(Action::RootPaths), ..HintStep::change("Show what keeps it alive", select) }];
+    if !timeline.children(node).is_empty() {
+        steps.push(HintStep::change("Open its parts below", move |world| open_parts(world, node)));
+    }
+    steps.push(HintStep::change("Select it", select));
+    let why = "What gained most is usually what leaks, or what it is made of. Its holder decides how long it lives.";
+    Some(Hint { id: "gained-most", seen, why, steps })
+}
+
+fn select(world: &mut World, node: NodeId) {
+    if let Some(timeline) = world.resource::<Document>().timeline().cloned() {
+        world.resource_mut::<Selection>().select(&timeline, node);
+    }
+}
+
+fn open_parts(world: &mut World, node: NodeId) {
+    if let Some(timeline) = world.resource::<Document>().timeline().cloned() {
+        world.resource_mut::<TrendCharts>().follow_path(&timeline, node);
+    }
+}

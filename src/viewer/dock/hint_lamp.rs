@@ -166,13 +166,18 @@ fn act(mut actions: MessageReader<Action>, mut lamps: ResMut<HintLamps>) {
     }
 }
 
-/// Says so where a key was pressed and no view in sight has a hint.
-pub fn end_frame(world: &mut World) {
-    if let Some(mut lamps) = world.get_resource_mut::<HintLamps>()
-        && lamps.bypass_change_detection().missed()
-    {
-        world.resource_mut::<Notices>().tell("No view in sight has a hint now");
+/// Where a key was pressed and no view in sight has a hint: the open view behind another tab that has one, and its hint opens. Says so
+/// if there is none.
+pub fn end_frame(world: &mut World, behind: impl Iterator<Item = &'static dyn View>) -> Option<&'static dyn View> {
+    if !world.get_resource_mut::<HintLamps>()?.bypass_change_detection().missed() {
+        return None;
     }
+    let found = behind.into_iter().find(|view| !hints_of(world, *view).is_empty());
+    match found {
+        Some(view) => world.resource_mut::<HintLamps>().open = Some(view.id()),
+        None => world.resource_mut::<Notices>().tell("No open view has a hint now"),
+    }
+    found
 }
 
 /// Adds the state of lamps, where there is a window.

@@ -305,7 +305,10 @@ pub fn show(world: &mut World, ui: &mut egui::Ui) {
         let has = clicked.or(had).filter(|id| drawn.contains(id));
         let keys = has.as_ref().and_then(|id| views.get(id)).map_or(&[][..], |view| view.keys(world));
         *world.resource_mut::<Focus>() = Focus { view: has, keys };
-        hint_lamp::end_frame(world);
+        let behind: Vec<_> = views.iter().filter(|view| dock.shows(view.id()) && !dock.in_front(view.id())).collect();
+        if let Some(view) = hint_lamp::end_frame(world, behind.into_iter()) {
+            dock.bring_to_front(view, &views);
+        }
         if let Some(HintStep { label, changes, opens, action }) = step {
             tracing::debug!("hint: {label}");
             changes(world);

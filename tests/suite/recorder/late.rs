@@ -11,7 +11,7 @@ const EVERY: u64 = 300 * MILLI;
 const AT_ONCE: u64 = 50 * MILLI;
 const THREADS: u64 = 2;
 /// Walks before the program is left; the last is not looked at.
-const WALKS: u64 = 6;
+const WALKS: u64 = 4;
 /// A thread may be about to hand a sample over when somebody looks.
 const IN_HAND: u64 = 8;
 

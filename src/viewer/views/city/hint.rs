@@ -38,7 +38,7 @@ fn owner(world: &World) -> Option<Hint> {
         id: "tower-of-the-owner",
         seen: format!(
             "The selected tower is {}: {} at the end, {} more than at first.",
-            leak.place,
+            theme::brief(&leak.place),
             leak.retained.1,
             leak.growth.trim_start_matches('+')
         ),

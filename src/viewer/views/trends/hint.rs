@@ -1,4 +1,4 @@
-//! The hint of trends: the group of the first chart that gained most, and the way to what keeps it alive.
+//! The hint of trends: the group that gained most in the lowest chart, then its parts, and the way to what keeps it alive.
 
 use super::TrendCharts;
 use crate::viewer::action::Action;
@@ -16,7 +16,8 @@ pub fn hints(world: &World) -> Vec<Hint> {
 
 fn gained_most(world: &World) -> Option<Hint> {
     let timeline = world.resource::<Document>().timeline()?;
-    let drawn = world.resource::<TrendCharts>().charts.first()?.drawn()?;
+    let charts = &world.resource::<TrendCharts>().charts;
+    let (below, drawn) = charts.iter().enumerate().rev().find_map(|(at, chart)| Some((at, chart.drawn()?)))?;
     let (first, last) = drawn.ends(world.resource::<Clock>().range())?;
     let gain = |values: &[u64]| values[last].saturating_sub(values[first]);
     let all: u64 = drawn.series.iter().map(|series| gain(&series.values)).sum();
@@ -29,12 +30,11 @@ fn gained_most(world: &World) -> Option<Hint> {
     let seen =
         format!("{} gained {}, {share:.0} % of all that was gained.", most.name, in_unit(gained, drawn.info.unit));
     let select = move |world: &mut World| select(world, node);
-    let mut steps =
-        vec![HintStep { action: Some(Action::RootPaths), ..HintStep::change("Show what keeps it alive", select) }];
-    if !timeline.children(node).is_empty() {
-        steps.push(HintStep::change("Open its parts below", move |world| open_parts(world, node)));
+    let keeper = HintStep::change("Show what keeps it alive", select);
+    let mut steps = vec![HintStep { action: Some(Action::RootPaths), ..keeper }, HintStep::change("Select it", select)];
+    if !timeline.is_leaf(node) {
+        steps.insert(0, HintStep::change("Show its parts below", move |world| open_parts(world, below, node)));
     }
-    steps.push(HintStep::change("Select it", select));
     let why = "What gained most is usually what leaks, or what it is made of. Its holder decides how long it lives.";
     Some(Hint { id: "gained-most", seen, why, steps })
 }
@@ -45,8 +45,9 @@ fn select(world: &mut World, node: NodeId) {
     }
 }
 
-fn open_parts(world: &mut World, node: NodeId) {
+/// Opens the chart of its parts below the one that it is in.
+fn open_parts(world: &mut World, below: usize, node: NodeId) {
     if let Some(timeline) = world.resource::<Document>().timeline().cloned() {
-        world.resource_mut::<TrendCharts>().follow_path(&timeline, node);
+        world.resource_mut::<TrendCharts>().open(below, &timeline, node);
     }
 }

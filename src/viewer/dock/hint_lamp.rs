@@ -97,6 +97,7 @@ pub fn lamp(world: &mut World, ui: &mut egui::Ui, view: &'static dyn View) -> Ch
     // The lamp itself is painted before the word.
     let text = if many > 1 { format!("    Hint ({many})") } else { "    Hint".to_owned() };
     let button = egui::Button::new(RichText::new(text).size(12.0).color(theme::ROUTE));
+    ui.add_space(6.0);
     let response = ui.add(button).on_hover_text(Action::Hint.tooltip());
     theme::named(&response, "Hint");
     ui.painter().circle_filled(response.rect.left_center() + egui::vec2(11.0, 0.0), LAMP, theme::ROUTE);

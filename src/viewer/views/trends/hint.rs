@@ -15,7 +15,8 @@ pub fn hints(world: &World) -> Vec<Hint> {
 }
 
 fn gained_most(world: &World) -> Option<Hint> {
-    let timeline = world.resource::<Document>().timeline()?;
+    let open = world.resource::<Document>().get()?;
+    let timeline = &open.timeline;
     let charts = &world.resource::<TrendCharts>().charts;
     let (below, drawn) = charts.iter().enumerate().rev().find_map(|(at, chart)| Some((at, chart.drawn()?)))?;
     let (first, last) = drawn.ends(world.resource::<Clock>().range())?;
@@ -27,11 +28,17 @@ fn gained_most(world: &World) -> Option<Hint> {
         return None;
     }
     let share = 100.0 * gained as f64 / all as f64;
-    let seen =
-        format!("{} gained {}, {share:.0} % of all that was gained.", most.name, in_unit(gained, drawn.info.unit));
+    let of = match below {
+        0 => "all that was gained".to_owned(),
+        _ => format!("what {} gained", timeline.name(charts[below].parent(timeline))),
+    };
+    let seen = format!("{} gained {}, {share:.0} % of {of}.", most.name, in_unit(gained, drawn.info.unit));
     let select = move |world: &mut World| select(world, node);
-    let keeper = HintStep::change("Show what keeps it alive", select);
-    let mut steps = vec![HintStep { action: Some(Action::RootPaths), ..keeper }, HintStep::change("Select it", select)];
+    let mut steps = vec![HintStep::change("Select it", select)];
+    if open.source.heaps().is_some() {
+        let keeper = HintStep::change("Show what keeps it alive", select);
+        steps.insert(0, HintStep { action: Some(Action::RootPaths), ..keeper });
+    }
     if !timeline.is_leaf(node) {
         steps.insert(0, HintStep::change("Show its parts below", move |world| open_parts(world, below, node)));
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what the tests took: seconds of each test program, the twenty slowest tests, and those that passed at the second try with what
+"""Prints what the tests took: seconds of each test program, the twenty slowest tests, and those that passed at a later try with what
 they said at the first. Reads the runner's JUnit file."""
 
 import sys
@@ -25,7 +25,7 @@ def main(path):
     for seconds, name in sorted(tests, reverse=True)[:SLOWEST]:
         print(f"{seconds:9.1f} s  {name}")
     for name, first in flaky:
-        print(f"\nFLAKY  {name} passed at the second try; at the first it said:")
+        print(f"\nFLAKY  {name} passed at a later try; at the first it said:")
         said = first.findtext("system-err") or first.text or ""
         print("\n".join(f"    {line}" for line in said.splitlines()[-LAST_LINES:]))
 

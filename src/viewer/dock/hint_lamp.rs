@@ -162,8 +162,10 @@ fn contents(ui: &mut egui::Ui, hint: Hint, many: usize) -> (ChosenStep, bool) {
 }
 
 fn act(mut actions: MessageReader<Action>, mut lamps: ResMut<HintLamps>) {
-    if let Some(asked) = actions.read().find(|action| matches!(action, Action::Hint | Action::HintStep)) {
-        lamps.bypass_change_detection().asked = Some(*asked);
+    for action in actions.read() {
+        if *action == Action::Hint || *action == Action::HintStep {
+            lamps.bypass_change_detection().asked = Some(*action);
+        }
     }
 }
 

@@ -166,6 +166,9 @@ fn act(mut actions: MessageReader<Action>, mut lamps: ResMut<HintLamps>) {
         if *action == Action::Hint || *action == Action::HintStep {
             lamps.bypass_change_detection().asked = Some(*action);
         }
+        if *action == Action::Escape {
+            lamps.bypass_change_detection().open = None;
+        }
     }
 }
 

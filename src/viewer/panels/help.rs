@@ -34,9 +34,10 @@ pub fn show(ctx: &egui::Context) -> bool {
                 let room = (window.height() - 96.0).max(120.0);
                 let rows = egui::ScrollArea::vertical().max_height(room).min_scrolled_height(room);
                 rows.show(ui, |ui| {
+                    leak_in_five(ui);
                     let keys = keys_of_actions();
-                    // The last column has the mouse and a way to a leak as well.
-                    let rest = 14;
+                    // The last column has the mouse as well.
+                    let rest = 7;
                     let each = (keys.len() + rest).div_ceil(columns);
                     ui.horizontal_top(|ui| {
                         ui.spacing_mut().item_spacing.x = 0.0;
@@ -55,7 +56,6 @@ pub fn show(ctx: &egui::Context) -> bool {
                                     for (printed, help) in &gestures() {
                                         line(ui, printed, help, width);
                                     }
-                                    leak_in_five(ui);
                                 }
                             });
                         }
@@ -94,17 +94,33 @@ fn line(ui: &mut egui::Ui, printed: &str, help: &str, width: f32) {
     });
 }
 
+/// The way to a leak, before all keys.
 fn leak_in_five(ui: &mut egui::Ui) {
-    ui.add_space(8.0);
     ui.label(RichText::new("How to find a leak").strong());
-    let [play, follow] = [Action::Play, Action::FollowOwner].map(keys::key);
+    let [owner, hint, step, play, follow, paths, code] = [
+        Action::ShowOwner,
+        Action::Hint,
+        Action::HintStep,
+        Action::Play,
+        Action::FollowOwner,
+        Action::RootPaths,
+        Action::OpenCode,
+    ]
+    .map(keys::key);
     for text in [
-        &format!("1. Play the time ({play}). What turns red grows."),
-        "2. Click the reddest building. Strings and arrays are often only the symptom.",
-        &format!("3. Follow the purple cones ({follow}): they lead to what keeps those objects alive."),
-        "4. A thick end that thins out to a few objects is the owner: a list, a map, a cache.",
-        "5. Its GC roots name the static field or local variable: the line to fix.",
+        format!("1. Press {owner}: the city is grouped by owner, and the camera flies to what leaks."),
+        format!("2. {hint} says what to look at next in any view, and {step} does it."),
+        format!(
+            "3. Or look for yourself: play the time ({play}), and click the reddest building. Strings and arrays are often only a symptom."
+        ),
+        format!(
+            "4. {follow} goes up to what keeps it alive, object by object; {paths} shows all paths from the GC roots."
+        ),
+        format!(
+            "5. A static field, a thread or a local variable at the root names the code to change; {code} opens a line in your editor."
+        ),
     ] {
-        ui.add(egui::Label::new(RichText::new(text).size(12.0).color(theme::QUIET)).wrap());
+        ui.add(egui::Label::new(RichText::new(text).size(12.0)).wrap());
     }
+    ui.add_space(8.0);
 }

@@ -322,6 +322,10 @@ mod tests {
             if index == 1 {
                 progress.cancel();
             }
+            // Another thread could do all the others before.
+            while index > 1 && progress.check().is_ok() {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
             Ok(index)
         });
         assert!(matches!(result, Err(Error::Cancelled)));

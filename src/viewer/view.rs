@@ -1,4 +1,4 @@
-//! What a view is, and the views there are. Panels, dock and files know views by this alone; each view is a file in
+//! The trait of views, and the list of those there are. Panels, dock and files know views by this alone; each view is a file in
 //! [`views`](super::views).
 
 use super::document::{Preparation, Preparations};

@@ -72,10 +72,9 @@ pub type ChosenStep = Option<HintStep>;
 
 /// The hints of a view that are not dismissed; none where lamps are off, and in pictures.
 pub fn hints_of(world: &World, view: &dyn View) -> Vec<Hint> {
-    if !world.resource::<Settings>().hints || !world.contains_resource::<HintLamps>() {
+    let Some(lamps) = world.get_resource::<HintLamps>().filter(|_| world.resource::<Settings>().hints) else {
         return Vec::new();
-    }
-    let lamps = world.resource::<HintLamps>();
+    };
     view.hints(world).into_iter().filter(|hint| !lamps.dismissed.contains(hint.id)).collect()
 }
 

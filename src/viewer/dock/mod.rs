@@ -305,8 +305,8 @@ pub fn show(world: &mut World, ui: &mut egui::Ui) {
         let has = clicked.or(had).filter(|id| drawn.contains(id));
         let keys = has.as_ref().and_then(|id| views.get(id)).map_or(&[][..], |view| view.keys(world));
         *world.resource_mut::<Focus>() = Focus { view: has, keys };
-        let behind: Vec<_> = views.iter().filter(|view| dock.shows(view.id()) && !dock.in_front(view.id())).collect();
-        if let Some(view) = hint_lamp::end_frame(world, behind.into_iter()) {
+        let behind = views.iter().filter(|view| dock.shows(view.id()) && !dock.in_front(view.id()));
+        if let Some(view) = hint_lamp::end_frame(world, behind) {
             dock.bring_to_front(view, &views);
         }
         if let Some(HintStep { label, changes, opens, action }) = step {

@@ -43,7 +43,7 @@ fn the_difference_of_two_walks_goes_by_identity() {
             let (earlier, later) = (numbers(&pair[0], "Leaks$Person"), numbers(&pair[1], "Leaks$Person"));
             assert!(earlier.0.is_subset(&later.0), "nobody is forgotten");
             // A busy machine numbers some too late.
-            assert!(earlier.0.len() > earlier.1, "{} have numbers, {} none", earlier.0.len(), earlier.1);
+            assert!(earlier.0.len() > 4 * earlier.1, "{} have numbers, {} none", earlier.0.len(), earlier.1);
             let (before, after) = (numbers(&pair[0], "long[]").0, numbers(&pair[1], "long[]").0);
             window += before.difference(&after).count();
         }

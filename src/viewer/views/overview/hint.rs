@@ -32,8 +32,9 @@ pub fn hints(world: &World) -> Vec<Hint> {
         if chosen != Some(window) {
             steps.push(HintStep::change("Choose this window", choose));
         }
-        let [from, to] = [suspect.from, suspect.to].map(|at| &timeline.points()[at].label);
-        Some(Hint { id, seen: format!("From {from} to {to}: {}", suspect.text), why, steps })
+        let points = timeline.points();
+        let (from, to) = (points.get(suspect.from)?, points.get(suspect.to)?);
+        Some(Hint { id, seen: format!("From {} to {}: {}", from.label, to.label, suspect.text), why, steps })
     };
     world.resource::<OpenRun>().suspects().iter().filter_map(hint).collect()
 }

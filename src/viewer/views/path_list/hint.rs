@@ -23,8 +23,9 @@ fn path_to_cut(world: &World) -> Option<Hint> {
     let mut best = None;
     let mut depth = 0;
     for &(row_depth, row) in found.rows.iter().skip(1) {
-        if row_depth != depth + 1 {
-            continue;
+        // What follows is not below the chain any more.
+        if row_depth <= depth {
+            break;
         }
         let (weight, choice, name) = match row {
             PathRow::Step(at) => {

@@ -1,5 +1,5 @@
-//! The ways from GC roots to a group as a list: step by step, with fields, shares and roots, and with the memory that cutting one of them
-//! would free. A row lights its building, a click selects it.
+//! The list of paths from GC roots to a group, step by step, with fields, shares and roots. It shows the memory that a cut would free. A
+//! row lights its building, a click selects it.
 
 mod cut;
 mod hint;

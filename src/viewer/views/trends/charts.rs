@@ -176,6 +176,11 @@ impl Chart {
         self.drawn.as_ref().map(|(_, drawn)| drawn)
     }
 
+    /// The same, if its nodes are of this revision of the document: a hidden chart follows when it is seen again.
+    pub fn drawn_of(&self, revision: u64) -> Option<&DrawnChart> {
+        self.drawn().filter(|drawn| drawn.revision == revision)
+    }
+
     /// Its measure: the one chosen for it, else that of the other views.
     pub fn measure(&self, timeline: &Timeline, settings: &Settings, finds: bool) -> ChartMeasure {
         let Some(id) = self.rules.metric.as_deref() else { return ChartMeasure::Known(settings.metric_in(timeline)) };
@@ -420,6 +425,16 @@ mod tests {
         let mut of_more = drawn(&more, &[0, 4]);
         assert!(!of_more.follow(&less));
         assert_eq!(drawn(&more, &[0, 4]).series.len(), 2);
+    }
+
+    /// Hints look at charts behind other tabs, while the document is grouped anew.
+    #[test]
+    fn a_hidden_chart_has_no_nodes_of_another_document() {
+        let (measure, rules) = (ChartMeasure::Known(Metric::Objects), ChartRules::default());
+        let of = SeriesOf { revision: 1, measure, span: (0, 1), rules, times: [0, 1].into() };
+        let drawn = drawn(&timeline(2), &[0, 1]);
+        let chart = Chart { drawn: Some((of, drawn)), ..Chart::default() };
+        assert_eq!([1, 2].map(|revision| chart.drawn_of(revision).is_some()), [true, false]);
     }
 
     #[test]

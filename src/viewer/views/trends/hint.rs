@@ -15,10 +15,12 @@ pub fn hints(world: &World) -> Vec<Hint> {
 }
 
 fn gained_most(world: &World) -> Option<Hint> {
-    let open = world.resource::<Document>().get()?;
+    let document = world.resource::<Document>();
+    let (open, revision) = (document.get()?, document.revision());
     let timeline = &open.timeline;
     let charts = &world.resource::<TrendCharts>().charts;
-    let (below, drawn) = charts.iter().enumerate().rev().find_map(|(at, chart)| Some((at, chart.drawn()?)))?;
+    let (below, drawn) =
+        charts.iter().enumerate().rev().find_map(|(at, chart)| Some((at, chart.drawn_of(revision)?)))?;
     let (first, last) = drawn.ends(world.resource::<Clock>().range())?;
     let gain = |values: &[u64]| values[last].saturating_sub(values[first]);
     let all: u64 = drawn.series.iter().map(|series| gain(&series.values)).sum();

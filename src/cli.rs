@@ -20,6 +20,7 @@ mod render;
 mod report;
 mod scripts;
 mod shape;
+mod shell;
 
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use memory_city::allocator;
@@ -47,7 +48,7 @@ use std::time::Duration;
     long_about = "Memory City opens heap dumps (HPROF: what every JVM and Android writes), a memory trace (AntTracks), or memory \
         trees that any other program wrote as JSON (docs/memory-tree-json.md), and shows how the heap evolves as a 3D city: groups of objects are buildings, packages or types are districts, and from state to state the \
         leak grows and turns red.\n\n\
-        Recordings (`record`, `attach`, `watch`, .mcity) open like dumps. Without a command it opens a window with the bundled sample city.",
+        Recordings (`record`, `attach`, `watch`, .mcity) open like dumps. Without a command it opens a window with the start screen: your dumps, a running program, or the sample.",
     after_help = "Take dumps of a running JVM, a while apart:\n  jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz\n\n\
         Then look at them, or let a script do it:\n  memory-city open /tmp/dumps\n  memory-city report /tmp/dumps\n  memory-city report /tmp/dumps --tree --where 'bytes > 1MB and growth > 20%'\n  memory-city render /tmp/dumps -o city.png --select 'char[]'\n  memory-city convert /tmp/dumps -o city.json.zst\n  memory-city check /tmp/dumps --max-growth 5%\n\n\
         Exit codes: 0 done, 1 the input or this machine could not be used, 2 wrong arguments, 3 a check failed, 4 the input of a check cannot be judged, 130 cancelled (143 by SIGTERM). `record` has the program's own; `attach` and `watch` end well when they are told to end.\n\
@@ -101,7 +102,7 @@ impl Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Open heap dumps, a trace, a recording or memory trees in a window (the sample city without PATH)
+    /// Open heap dumps, a trace, a recording or memory trees in a window (without PATH the start screen)
     #[cfg(feature = "viewer")]
     Open(picture::OpenArgs),
     /// Render a picture of the city as PNG, without window or display
@@ -141,6 +142,10 @@ enum Command {
     /// Add what an interrupted recording left beside it, and remove what is incomplete
     #[cfg(target_os = "linux")]
     Finish(recorder::finish::FinishArgs),
+    /// Print completions for a shell: bash, zsh, fish, ...
+    Completions(shell::CompletionsArgs),
+    /// Write manual pages, one for each command
+    Man(shell::ManArgs),
 }
 
 #[derive(Args)]
@@ -357,6 +362,8 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Serve(args)) => live::serve(&args),
         Some(Command::Mcp(args)) => mcp::run(args),
         Some(Command::Push(args)) => live::push(args),
+        Some(Command::Completions(args)) => shell::completions(&args),
+        Some(Command::Man(args)) => shell::man(&args),
         #[cfg(target_os = "linux")]
         Some(Command::Record(args)) => recorder::record::record(args),
         #[cfg(target_os = "linux")]

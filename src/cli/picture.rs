@@ -193,7 +193,7 @@ fn name_size(text: &str) -> std::result::Result<f32, String> {
     if (least..=most).contains(&percent) { Ok(percent / 100.0) } else { Err(wrong()) }
 }
 
-/// Opens the window with the bundled sample city.
+/// Opens the window with the start card over the bundled sample city.
 pub fn open_sample() -> Result<ExitCode> {
     window((Vec::new(), ViewReach::OwnFolder), saved_settings::load(), None, None)
 }

@@ -82,7 +82,7 @@ impl Plugin for ViewerPlugin {
     }
 }
 
-/// Opens the window on `paths`, or on the bundled sample when there are none, in comparison with `compare` if that is given, and listens
+/// Opens the window on `paths`, or with the start card over the bundled sample when there are none, in comparison with `compare` if that is given, and listens
 /// if asked to. Returns when the window is closed.
 pub fn run(
     (paths, reach): (Vec<PathBuf>, ViewReach),
@@ -93,9 +93,15 @@ pub fn run(
     super::keys::read();
     let size = super::saved_settings::window_size();
     let mut app = window(views::all(), size);
-    app.add_plugins(super::remembered::RememberedPlugin)
+    let listens = listen.is_some();
+    let is_sample = paths.is_empty() && !listens;
+    app.add_plugins((super::remembered::RememberedPlugin, super::recent::RecentPlugin))
         .insert_resource(settings)
-        .insert_resource(PanelState { visible: super::saved_settings::panels(), ..PanelState::default() })
+        .insert_resource(PanelState {
+            visible: super::saved_settings::panels(),
+            start: is_sample && compare.is_none(),
+            ..PanelState::default()
+        })
         .add_systems(Startup, (super::dock::restore_layout, say_where_panels_are))
         .add_systems(
             Last,
@@ -106,12 +112,10 @@ pub fn run(
                 super::saved_settings::keep_panels,
             ),
         );
-    let listens = listen.is_some();
     app.insert_resource(Listening::at_once(listen));
-    let first = if paths.is_empty() && !listens {
-        loading::sample_path().map(|p| vec![p])
-    } else {
-        Some(paths).filter(|paths| !paths.is_empty())
+    let first = match is_sample {
+        true => loading::sample_path().map(|path| vec![path.to_path_buf()]),
+        false => Some(paths).filter(|paths| !paths.is_empty()),
     };
     app.world_mut().resource_mut::<OpenComparison>().with_next = compare;
     if let Some(paths) = first {

@@ -21,7 +21,7 @@ use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::{Progress, Snapshot};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The wish to open files or folders.
 #[derive(Message, Clone, Debug)]
@@ -129,6 +129,11 @@ impl Loading {
         &self.paths
     }
 
+    /// Paths of the input that is being opened, else of the open one.
+    pub fn next_paths(&self) -> &[PathBuf] {
+        self.opening.as_ref().map_or(&self.paths, |opening| &opening.paths)
+    }
+
     /// Read permissions of files made of the open input: this user alone if it comes from a running program.
     pub fn readers(&self, document: &Document, comparison: &OpenComparison) -> FileReaders {
         let is_live = document.get().is_some_and(|open| open.live.is_some());
@@ -220,16 +225,25 @@ impl Loading {
 }
 
 /// Path of the bundled sample city: beside the program, in the working folder, or in the source tree.
-pub fn sample_path() -> Option<PathBuf> {
+pub fn sample_path() -> Option<&'static Path> {
     const SAMPLE: &str = "sample-data/person-leak";
-    let beside = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf));
-    let candidates = [
-        beside.as_ref().map(|d| d.join(SAMPLE)),
-        beside.as_ref().map(|d| d.join("../share/memory-city").join(SAMPLE)),
-        Some(PathBuf::from(SAMPLE)),
-        Some(Path::new(env!("CARGO_MANIFEST_DIR")).join(SAMPLE)),
-    ];
-    candidates.into_iter().flatten().find(|path| path.is_dir())
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        let beside = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf));
+        let candidates = [
+            beside.as_ref().map(|d| d.join(SAMPLE)),
+            beside.as_ref().map(|d| d.join("../share/memory-city").join(SAMPLE)),
+            Some(PathBuf::from(SAMPLE)),
+            Some(Path::new(env!("CARGO_MANIFEST_DIR")).join(SAMPLE)),
+        ];
+        candidates.into_iter().flatten().find(|path| path.is_dir())
+    });
+    found.as_deref()
+}
+
+/// Whether these paths are the bundled sample.
+pub fn is_sample(paths: &[PathBuf]) -> bool {
+    matches!(paths, [path] if sample_path() == Some(path))
 }
 
 /// Reads, groups, and prepares the views: the whole way from files to a document.

@@ -55,6 +55,7 @@ mod owners;
 mod palette;
 pub mod panels;
 pub mod picture;
+mod recent;
 #[cfg(target_os = "linux")]
 mod recording;
 mod references;

@@ -406,3 +406,33 @@ fn the_recorded_cities_have_their_points_in_time_and_the_sites_that_leak() {
         ],
     );
 }
+
+/// Every command is completed, and has a manual page that names its options.
+#[test]
+fn shells_and_man_know_every_command() {
+    let listed = text(&run(&["--help"]).stdout);
+    let commands: Vec<&str> = listed
+        .split("Commands:\n")
+        .nth(1)
+        .and_then(|rest| rest.split("\n\n").next())
+        .expect("a list of commands")
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' '))?.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    assert!(commands.contains(&"report") && commands.len() > 12, "{commands:?}");
+    for shell in ["bash", "zsh", "fish"] {
+        let completions = text(&run(&["completions", shell]).stdout);
+        let missing: Vec<_> = commands.iter().filter(|name| !completions.contains(**name)).collect();
+        assert!(missing.is_empty(), "{shell}: {missing:?}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let pages = folder.path().join("new/man1");
+    assert_eq!(run(&["man", "-o", &pages.to_string_lossy()]).status.code(), Some(0));
+    for name in &commands {
+        let page = std::fs::read_to_string(pages.join(format!("memory-city-{name}.1"))).expect("a page");
+        assert!(page.contains(".SH OPTIONS") && page.contains("Print this help"), "{name}");
+    }
+    let all = std::fs::read_dir(&pages).expect("the pages").count();
+    assert_eq!(all, commands.len() + 1, "one for the program as a whole");
+}

@@ -97,13 +97,18 @@ fn the_place_is_found_by_key_or_else_what_of_the_way_to_it_there_is() {
 
 /// Two leaking places whose groups are both there, grouped by owner; the card shows the first.
 pub(crate) fn two_places() -> World {
+    two_places_at(1)
+}
+
+/// The same in a program with some points in time.
+pub(crate) fn two_places_at(times: usize) -> World {
     let findings = Findings { found: vec![place("A", "A"), place("B", "B")], ..findings() };
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("t.json");
     let groups = r#"[{"name":"A","objects":1,"bytes":9},{"name":"B","objects":1,"bytes":9}]"#;
     let text = format!(r#"{{"format":"memory-city","version":1,"tree":{{"children":{groups}}}}}"#);
-    std::fs::write(&path, text).expect("written");
-    let source = Arc::new(Source::Trees(json::read(&[path], &Progress::new()).expect("trees")));
+    let paths: Vec<_> = (0..times).map(|time| folder.path().join(format!("t{time}.json"))).collect();
+    paths.iter().for_each(|path| std::fs::write(path, &text).expect("written"));
+    let source = Arc::new(Source::Trees(json::read(&paths, &Progress::new()).expect("trees")));
     let mut world = World::new();
     world.init_resource::<Messages<Action>>();
     world.init_resource::<Document>();

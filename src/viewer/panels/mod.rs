@@ -3,6 +3,7 @@
 
 pub mod chosen;
 pub mod compare_card;
+pub mod glossary;
 pub mod grouping_box;
 pub mod grouping_editor;
 pub mod help;
@@ -33,6 +34,8 @@ pub struct PanelState {
     pub visible: bool,
     /// The cheat sheet.
     pub help: bool,
+    /// The start card over the sample, until something is chosen or done.
+    pub start: bool,
     /// A picture is being made without a window: no panel that is only for using.
     pub still: bool,
     /// Leaves the city free of everything, for measuring.
@@ -43,7 +46,7 @@ pub struct PanelState {
 
 impl Default for PanelState {
     fn default() -> Self {
-        PanelState { visible: true, help: false, still: false, nothing: false, only: None }
+        PanelState { visible: true, help: false, start: false, still: false, nothing: false, only: None }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::viewer::document::Document;
 use crate::viewer::live::Listening;
 use crate::viewer::loading::{self, Loading, OpenRequest};
 use crate::viewer::notices::Notices;
+use crate::viewer::recent::RecentInputs;
 use crate::viewer::root_paths::RootPaths;
 use crate::viewer::selection::{Selection, SharedFilter};
 use crate::viewer::settings::Settings;
@@ -117,7 +118,11 @@ fn panel_actions(
     (document, mut clock, mut filter): (Res<Document>, ResMut<Clock>, ResMut<SharedFilter>),
 ) {
     for action in actions.read() {
+        let was_start = panels.start;
+        panels.start &= keeps_start(*action);
         match action {
+            // It was on top.
+            Action::Escape if was_start => {}
             Action::Help => panels.help = !panels.help,
             Action::Panels => panels.visible = !panels.visible,
             // What lies over the city goes as well: it is to be seen.
@@ -183,6 +188,11 @@ fn panel_actions(
             _ => {}
         }
     }
+}
+
+/// Whether the start card stays: what is asked for may be cancelled.
+fn keeps_start(action: Action) -> bool {
+    matches!(action, Action::Help | Action::OpenFiles | Action::OpenFolder | Action::Record | Action::Listen)
 }
 
 /// Draws everything that egui draws.
@@ -251,7 +261,7 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn overlays(
     In(ctx): In<egui::Context>,
-    document: Res<Document>,
+    (document, recent): (Res<Document>, Option<Res<RecentInputs>>),
     mut loading: ResMut<Loading>,
     (listening, notices): (Res<Listening>, Res<Notices>),
     cards: OtherCards,
@@ -261,7 +271,18 @@ fn overlays(
 ) {
     let open = document.get().is_some();
     let sample = loading::sample_path();
+    let start = status::StartCard {
+        has_sample: sample.is_some(),
+        over_sample: panels.start,
+        recent: recent.as_ref().map_or(&[], |recent| recent.all()),
+        listening: listening.address().map(|(address, _)| address),
+    };
+    // Another input has come in its place.
+    panels.start &= loading::is_sample(loading.next_paths());
     let answer = match loading.state() {
+        // The list of JVMs takes its place.
+        loading::State::Opening { .. } | loading::State::Idle if panels.start && cards.is_open() => None,
+        loading::State::Opening { .. } | loading::State::Idle if panels.start => status::start(&ctx, &start),
         loading::State::Opening { title, snapshot } => status::loading(&ctx, &title, &snapshot),
         loading::State::Failed { title, error } => status::failed(&ctx, &title, &error, open, sample.is_some()),
         loading::State::Asks(question) => status::asks(&ctx, &question),
@@ -269,13 +290,15 @@ fn overlays(
             status::busy(&ctx, &what, &snapshot);
             None
         }
-        // The list of JVMs takes its place.
-        loading::State::Idle if !open && cards.is_open() => None,
-        loading::State::Idle if !open => {
-            status::welcome(&ctx, sample.is_some(), listening.address().map(|(address, _)| address))
-        }
-        loading::State::Idle => None,
+        loading::State::Idle if open || cards.is_open() => None,
+        loading::State::Idle => status::start(&ctx, &start),
     };
+    let opened = match answer {
+        Some(status::Answer::OpenRecent(at)) => start.recent.get(at).cloned(),
+        Some(status::Answer::OpenSample) if !panels.start => sample.map(|path| vec![path.to_path_buf()]),
+        _ => None,
+    };
+    requests.write_batch(opened.map(OpenRequest));
     match answer {
         Some(status::Answer::OpenFiles) => {
             actions.write(Action::OpenFiles);
@@ -289,11 +312,7 @@ fn overlays(
         Some(status::Answer::Record) => {
             actions.write(Action::Record);
         }
-        Some(status::Answer::OpenSample) => {
-            if let Some(path) = sample {
-                requests.write(OpenRequest(vec![path]));
-            }
-        }
+        Some(status::Answer::OpenSample | status::Answer::OpenRecent(_)) => panels.start = false,
         Some(status::Answer::Cancel | status::Answer::Dismiss) => {
             loading.escape();
         }

@@ -1,13 +1,15 @@
-//! The messages shown when there is no city: welcome, loading with progress, and errors with a remedy. And notices.
+//! The start card, loading with progress, errors with a remedy, and notices.
 
 use super::spinner::spinner;
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::keys;
 use crate::viewer::loading::ViewQuestion;
-use bevy_egui::egui::{self, Align2, RichText};
+use bevy_egui::egui::{self, Align2, Color32, RichText};
+use memory_city_analysis::timeline::title_of;
 use memory_city_heap::printable::line_text;
 use memory_city_heap::progress::Snapshot;
+use std::path::PathBuf;
 
 /// The user's choice in a card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +20,8 @@ pub enum Answer {
     OpenFolder,
     /// Open the bundled sample.
     OpenSample,
+    /// Open an input of an earlier run, by its place in the list.
+    OpenRecent(usize),
     /// Listen for programs.
     Listen,
     /// Choose a running JVM to record.
@@ -46,48 +50,133 @@ fn card<R>(ctx: &egui::Context, id: &str, add: impl FnOnce(&mut egui::Ui) -> R) 
         .inner
 }
 
-/// The welcome, while no document is open.
-pub fn welcome(ctx: &egui::Context, sample: bool, listening: Option<String>) -> Option<Answer> {
-    card(ctx, "welcome", |ui| {
-        ui.label(RichText::new("Memory City").size(26.0).strong());
-        ui.label("The heap of your program as a city: what leaks grows tall and red.");
-        ui.add_space(10.0);
-        let mut recorded = None;
-        if cfg!(target_os = "linux") {
-            ui.label(
-                RichText::new("Watch a Java program that runs here: choose it, and its city grows").color(theme::QUIET),
-            );
-            let button = egui::Button::new(RichText::new("Record a running JVM…").size(14.0));
-            let record = ui.add_sized([220.0, 30.0], button).on_hover_text(Action::Record.tooltip());
-            recorded = record.clicked().then_some(Answer::Record);
-            ui.add_space(10.0);
+/// What the start card knows.
+pub struct StartCard<'a> {
+    /// Whether the bundled sample is there.
+    pub has_sample: bool,
+    /// Whether it is shown behind the card already.
+    pub over_sample: bool,
+    /// Inputs opened last, the newest first.
+    pub recent: &'a [Vec<PathBuf>],
+    /// Address at which programs may send their trees.
+    pub listening: Option<String>,
+}
+
+/// Width of the start card, and of its buttons, points.
+const START: f32 = 600.0;
+const START_BUTTON: f32 = 214.0;
+
+/// The start card: what this is, and what to open.
+pub fn start(ctx: &egui::Context, card: &StartCard) -> Option<Answer> {
+    let backdrop = if card.over_sample { Color32::from_black_alpha(150) } else { Color32::TRANSPARENT };
+    let modal = egui::Modal::new("start".into()).backdrop_color(backdrop).frame(theme::frame().inner_margin(22));
+    let shown = modal.show(ctx, |ui| {
+        let room = ctx.content_rect().size() - egui::vec2(60.0, 60.0);
+        ui.set_width(room.x.min(START));
+        egui::ScrollArea::vertical().max_height(room.y.max(120.0)).show(ui, |ui| start_contents(ui, card)).inner
+    });
+    // Escape is an action: it comes from the keyboard's own table.
+    let outside = card.over_sample && shown.backdrop_response.clicked();
+    shown.inner.or(outside.then_some(Answer::OpenSample))
+}
+
+fn start_contents(ui: &mut egui::Ui, card: &StartCard) -> Option<Answer> {
+    ui.label(RichText::new("Memory City").size(26.0).strong());
+    ui.label(
+        "The heap of a program as a city, over time. Groups of objects are buildings; what leaks grows tall and \
+         red. The program names what keeps it alive, and the line to change.",
+    );
+    ui.add_space(12.0);
+    let mut answer = choices(ui, card);
+    answer = answer.or(recent(ui, card.recent));
+    ui.add_space(10.0);
+    let take = "No heap dumps yet? Take some of a running Java program, a while apart:";
+    ui.label(RichText::new(take).color(theme::QUIET));
+    ui.label(RichText::new("    jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz").monospace());
+    ui.add_space(4.0);
+    match &card.listening {
+        Some(address) => {
+            let text = format!("Listening on {address}: the city begins with the first tree");
+            ui.label(RichText::new(text).color(theme::ACCENT));
         }
-        ui.label(RichText::new("Or take heap dumps of a running program, a while apart").color(theme::QUIET));
-        ui.label(RichText::new("      jcmd PID GC.heap_dump -gz=1 /tmp/dumps/1.hprof.gz").monospace());
-        ui.label(
-            RichText::new(
-                "and open them here, or drop the folder onto this window. Memory trees in JSON (.json) open too",
-            )
-            .color(theme::QUIET),
-        );
-        ui.add_space(12.0);
-        let answer = recorded.or(open_buttons(ui, sample));
-        ui.add_space(6.0);
-        match listening {
-            Some(address) => {
-                ui.label(
-                    RichText::new(format!("Listening on {address}: the city begins with the first tree"))
-                        .color(theme::ACCENT),
-                );
-                answer
-            }
-            None => {
-                let tip = Action::Listen.tooltip();
-                let listen = ui.small_button("Listen for a running program").on_hover_text(tip).clicked();
-                answer.or(listen.then_some(Answer::Listen))
-            }
+        None => {
+            let listen = ui.small_button("Listen for programs that send their trees");
+            answer = answer.or(listen.on_hover_text(Action::Listen.tooltip()).clicked().then_some(Answer::Listen));
         }
-    })
+    }
+    answer
+}
+
+/// A button with a line beside it for each thing to do.
+fn choices(ui: &mut egui::Ui, card: &StartCard) -> Option<Answer> {
+    let sample = match card.over_sample {
+        true => "The city behind this card: 16 dumps of a small program with a leak",
+        false => "16 dumps of a small program with a leak",
+    };
+    let all = [
+        (
+            true,
+            "Open my dumps…",
+            Action::OpenFiles.tooltip(),
+            "Heap dumps, traces, recordings, memory trees. Or drop them here",
+            Answer::OpenFiles,
+        ),
+        (
+            true,
+            "Open a folder…",
+            Action::OpenFolder.tooltip(),
+            "All dumps of a run: the city shows how it grew",
+            Answer::OpenFolder,
+        ),
+        (
+            cfg!(target_os = "linux"),
+            "Record a running program…",
+            Action::Record.tooltip(),
+            "A Java program on this machine: its city grows while it runs",
+            Answer::Record,
+        ),
+        (
+            card.has_sample,
+            "Try the sample",
+            keys::map().beside("The sample", Action::Escape),
+            sample,
+            Answer::OpenSample,
+        ),
+    ];
+    let mut answer = None;
+    for (_, text, tip, about, what) in all.into_iter().filter(|(offered, ..)| *offered) {
+        ui.horizontal(|ui| {
+            let button = egui::Button::new(RichText::new(text).size(14.0)).min_size(egui::vec2(START_BUTTON, 30.0));
+            if ui.add(button).on_hover_text(tip).clicked() {
+                answer = Some(what);
+            }
+            ui.add(egui::Label::new(RichText::new(about).color(theme::QUIET)).wrap());
+        });
+    }
+    answer
+}
+
+/// Inputs of earlier runs.
+fn recent(ui: &mut egui::Ui, recent: &[Vec<PathBuf>]) -> Option<Answer> {
+    if recent.is_empty() {
+        return None;
+    }
+    ui.add_space(10.0);
+    ui.label(RichText::new("RECENT").small().color(theme::QUIET));
+    let mut answer = None;
+    for (at, paths) in recent.iter().enumerate() {
+        ui.horizontal(|ui| {
+            let all: Vec<String> = paths.iter().take(12).map(|path| line_text(&path.display().to_string())).collect();
+            let title = theme::shortened(&line_text(&title_of(paths)), 34);
+            if ui.link(title).on_hover_text(all.join("\n")).clicked() {
+                answer = Some(Answer::OpenRecent(at));
+            }
+            let folder = paths.first().and_then(|path| path.parent()).map(|folder| folder.display().to_string());
+            let folder = theme::shortened(&line_text(&folder.unwrap_or_default()), 52);
+            ui.label(RichText::new(folder).small().color(theme::QUIET));
+        });
+    }
+    answer
 }
 
 fn open_buttons(ui: &mut egui::Ui, sample: bool) -> Option<Answer> {
@@ -102,7 +191,7 @@ fn open_buttons(ui: &mut egui::Ui, sample: bool) -> Option<Answer> {
         offer("Open…", Action::OpenFiles.tooltip(), Answer::OpenFiles);
         offer("Open folder…", Action::OpenFolder.tooltip(), Answer::OpenFolder);
         if sample {
-            offer("Sample city", "A small program with a leak, recorded over time".to_owned(), Answer::OpenSample);
+            offer("Sample city", "16 dumps of a small program with a leak".to_owned(), Answer::OpenSample);
         }
     });
     answer
@@ -256,5 +345,37 @@ mod tests {
         card.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::Enter);
         card.run_steps(2);
         assert_eq!(*card.state(), Some(Answer::Allow));
+    }
+
+    /// Each thing to do is a button; what was opened before stands below.
+    #[test]
+    fn the_start_card_offers_dumps_programs_the_sample_and_recent_inputs() {
+        let recent = [vec![PathBuf::from("/data/shop/dumps")], vec!["/x/1.hprof".into(), "/x/2.hprof".into()]];
+        let show = move |ui: &mut egui::Ui, answer: &mut Option<Answer>| {
+            let card = StartCard { has_sample: true, over_sample: true, recent: &recent, listening: None };
+            *answer = start(ui.ctx(), &card).or(*answer);
+        };
+        let mut card = Harness::builder().with_size((1024.0, 700.0)).build_ui_state(show, None);
+        card.run_steps(3);
+        for (label, answer) in [
+            ("Open my dumps…", Answer::OpenFiles),
+            ("Open a folder…", Answer::OpenFolder),
+            ("Try the sample", Answer::OpenSample),
+            ("dumps", Answer::OpenRecent(0)),
+            ("x (2 files)", Answer::OpenRecent(1)),
+            ("Listen for programs that send their trees", Answer::Listen),
+        ] {
+            *card.state_mut() = None;
+            card.get_by_label(label).click();
+            card.run_steps(2);
+            assert_eq!(*card.state(), Some(answer), "{label}");
+        }
+        // Beside the card is the city: a click on it goes there.
+        *card.state_mut() = None;
+        card.hover_at(egui::pos2(8.0, 8.0));
+        card.drag_at(egui::pos2(8.0, 8.0));
+        card.drop_at(egui::pos2(8.0, 8.0));
+        card.run_steps(2);
+        assert_eq!(*card.state(), Some(Answer::OpenSample));
     }
 }

@@ -1,5 +1,6 @@
 //! The look of the panels: colours, sizes, frames. One place, so that all panels look alike.
 
+use super::glossary;
 use crate::viewer::settings::Settings;
 use bevy::prelude::{DetectChangesMut, Query, Res};
 use bevy_egui::EguiRenderOutput;
@@ -226,9 +227,16 @@ pub fn cross_button(ui: &mut egui::Ui, what: &str, tip: &str) -> bool {
     button.clicked()
 }
 
-/// A heading inside a panel.
+/// A heading inside a panel. A term of the glossary has dots below it, and its explanation on hover.
 pub fn heading(ui: &mut egui::Ui, text: &str) {
-    ui.label(egui::RichText::new(text).size(11.0).strong().color(QUIET));
+    let drawn = ui.label(egui::RichText::new(text).size(11.0).strong().color(QUIET));
+    let Some(term) = glossary::term(text) else { return };
+    let line = [drawn.rect.left_bottom(), drawn.rect.right_bottom()];
+    ui.painter().extend(egui::Shape::dotted_line(&line, QUIET, 4.0, 0.6));
+    drawn.on_hover_ui(|ui| {
+        ui.set_max_width(340.0);
+        ui.label(format!("{term}: {}", glossary::meaning(term).unwrap_or_default()));
+    });
 }
 
 /// Linear RGB, as the city's mapping gives colours, for egui.

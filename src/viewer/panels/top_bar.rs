@@ -9,6 +9,7 @@ use crate::viewer::comparison::OpenComparison;
 use crate::viewer::dock::Dock;
 use crate::viewer::document::{Document, OpenDocument};
 use crate::viewer::live::Listening;
+use crate::viewer::loading::{Loading, is_sample};
 use crate::viewer::view::Views;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
@@ -18,11 +19,13 @@ use memory_city_analysis::timeline::NodeId;
 /// Height with its frame.
 pub const HEIGHT: f32 = 38.0;
 
+const SAMPLE: &str = "A small program with a leak, which comes with Memory City. Open… shows your own";
+
 /// Draws the bar.
 pub(in crate::viewer) fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
-    (clock, listening, views): (Res<Clock>, Res<Listening>, Res<Views>),
+    (clock, listening, loading, views): (Res<Clock>, Res<Listening>, Res<Loading>, Res<Views>),
     #[cfg(target_os = "linux")] recorder: Res<crate::viewer::recording::WindowRecorder>,
     compared: Res<OpenComparison>,
     mut dock: ResMut<Dock>,
@@ -32,6 +35,9 @@ pub(in crate::viewer) fn draw(
     ui.horizontal_centered(|ui| {
         let title = RichText::new(theme::shortened(&open.title, 48)).heading().strong();
         ui.add(egui::Label::new(title).selectable(false)).on_hover_text(&open.title);
+        if is_sample(loading.paths()) {
+            ui.label(RichText::new("sample").color(theme::ACCENT)).on_hover_text(SAMPLE);
+        }
         ui.add_space(6.0);
         let amount = open.timeline.amount(clock.time, NodeId::ROOT);
         ui.label(RichText::new(amounts(amount)).color(theme::QUIET)).on_hover_text(match open.source.heaps() {

@@ -344,12 +344,12 @@ impl AllocatedTold {
     }
 }
 
-/// Attached to and left twenty times, each time until the tables of names and stacks are full. Afterwards all memory is
+/// Attached to and left twelve times, each time until the tables of names and stacks are full. Afterwards all memory is
 /// freed, and no weak reference, thread or open file of ours is left.
 #[test]
 fn a_program_that_was_left_has_nothing_of_ours() {
     with_jdks("a_program_that_was_left", |jdk, class_path, temporary| {
-        left(jdk, &["-XX:+UseSerialGC"], class_path, temporary, 20);
+        left(jdk, &["-XX:+UseSerialGC"], class_path, temporary, 12);
     });
 }
 

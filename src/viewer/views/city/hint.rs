@@ -21,11 +21,21 @@ fn owner(world: &World) -> Option<Hint> {
         FindingState::Leaks(leak) => leak,
         _ => return None,
     };
+    // One state cannot say what grows: its hint is about what fills the heap.
+    let single = open.timeline.times() < 2;
+    let place = theme::brief(&leak.place);
+    let part = 100.0 * leak.share;
     if !search.is_where_it_tells(Some(open), world.resource::<Selection>().node()) {
         return Some(Hint {
             id: "owner-of-growth",
-            seen: format!("{} holds {:.0} % of all growth.", theme::brief(&leak.place), 100.0 * leak.share),
-            why: "Buildings of classes show what a leak is made of. The owner is what to change: it keeps all of it alive.",
+            seen: match single {
+                true => format!("{place} keeps {part:.0} % of the heap alive."),
+                false => format!("{place} holds {part:.0} % of all growth."),
+            },
+            why: match single {
+                true => "Buildings of classes show what memory is made of. The owner keeps it alive. A later dump shows whether it grows.",
+                false => "Buildings of classes show what a leak is made of. The owner is what to change: it keeps all of it alive.",
+            },
             steps: vec![HintStep::action("Show its owner", Action::ShowOwner)],
         });
     }
@@ -36,13 +46,18 @@ fn owner(world: &World) -> Option<Hint> {
     }
     Some(Hint {
         id: "tower-of-the-owner",
-        seen: format!(
-            "The selected tower is {}: {} at the end, {} more than at first.",
-            theme::brief(&leak.place),
-            leak.retained.1,
-            leak.growth.trim_start_matches('+')
-        ),
-        why: "What stays reachable is never collected. Remove its elements when they are no longer needed, or bound how many it takes.",
+        seen: match single {
+            true => format!("The selected tower is {place}: it keeps {} alive.", leak.retained.1),
+            false => format!(
+                "The selected tower is {place}: {} at the end, {} more than at first.",
+                leak.retained.1,
+                leak.growth.trim_start_matches('+')
+            ),
+        },
+        why: match single {
+            true => "If that is more than the program needs: bound how many elements it takes, or make them smaller.",
+            false => "What stays reachable is never collected. Remove its elements when they are no longer needed, or bound how many it takes.",
+        },
         steps,
     })
 }
@@ -50,12 +65,12 @@ fn owner(world: &World) -> Option<Hint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::viewer::finding::tests::{press, two_places};
+    use crate::viewer::finding::tests::{press, two_places, two_places_at};
 
     /// From the classes to the owner, from there to its paths; with these shown, to its elements.
     #[test]
     fn hints_lead_from_classes_to_the_owner_and_its_paths() {
-        let mut world = two_places();
+        let mut world = two_places_at(2);
         world.init_resource::<RootPaths>();
         let told = |world: &World| {
             let hints = hints(world);
@@ -77,5 +92,17 @@ mod tests {
         // Another group is selected: the city does not show the owner any more.
         world.resource_mut::<Selection>().clear();
         assert_eq!(told(&world).0, "owner-of-growth");
+    }
+
+    /// Nothing can grow in one state.
+    #[test]
+    fn of_a_single_state_no_growth_is_told() {
+        let mut world = two_places();
+        world.init_resource::<RootPaths>();
+        let seen = |world: &World| hints(world).pop().map(|hint| hint.seen).unwrap_or_default();
+        assert_eq!(seen(&world), "A keeps 87 % of the heap alive.");
+        press(&mut world, Action::ShowOwner);
+        let seen = seen(&world);
+        assert!(seen.starts_with("The selected tower is A: it keeps ") && !seen.contains("more"), "{seen}");
     }
 }

@@ -6,11 +6,13 @@
 
 mod bar;
 mod drawn_graph;
+mod hint;
 mod paint;
 
 use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::frame::Stage;
+use crate::viewer::hint::Hint;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
 use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
@@ -55,6 +57,10 @@ impl View for GraphView {
 
     fn table(&self) -> Option<WriteTable> {
         Some(csv)
+    }
+
+    fn hints(&self, world: &World) -> Vec<Hint> {
+        hint::hints(world)
     }
 
     fn pictures(&self) -> Vec<ViewPicture> {

@@ -1,0 +1,107 @@
+//! Inputs opened last: the start card offers them again.
+
+use super::document::{Document, Opened};
+use super::loading::{Loading, is_sample};
+use super::saved_settings;
+use bevy::prelude::*;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Their name among the settings.
+const NAME: &str = "recent";
+/// Most inputs, and most paths of each: one with more was opened by a pattern, and its folder is easier to find.
+const MOST: usize = 5;
+const MOST_PATHS: usize = 50;
+/// No kept path is longer, bytes.
+const LONGEST: usize = 1000;
+
+/// Paths of inputs, the newest first.
+#[derive(Resource, Default)]
+pub struct RecentInputs {
+    all: Vec<Vec<PathBuf>>,
+    /// Whether another input has come since.
+    has_new: bool,
+}
+
+impl RecentInputs {
+    /// Those that are still there.
+    pub fn all(&self) -> &[Vec<PathBuf>] {
+        &self.all
+    }
+
+    fn push(&mut self, paths: Vec<PathBuf>) {
+        self.all.retain(|one| *one != paths);
+        self.all.insert(0, paths);
+        self.all.truncate(MOST);
+    }
+
+    fn of(kept: &Value) -> RecentInputs {
+        let paths = |one: &Value| -> Vec<PathBuf> {
+            one.as_array().into_iter().flatten().filter_map(Value::as_str).map(PathBuf::from).collect()
+        };
+        let all = kept.as_array().into_iter().flatten().map(paths);
+        let there = |paths: &Vec<PathBuf>| !paths.is_empty() && paths.iter().take(MOST_PATHS).all(|path| path.exists());
+        RecentInputs { all: all.filter(there).take(MOST).collect(), has_new: false }
+    }
+
+    fn kept(&self) -> Value {
+        let text = |path: &PathBuf| path.to_str().filter(|text| text.len() <= LONGEST).map(Value::from);
+        let one = |paths: &Vec<PathBuf>| paths.iter().map(text).collect::<Option<Vec<Value>>>().map(Value::from);
+        self.all.iter().filter(|paths| paths.len() <= MOST_PATHS).filter_map(one).collect()
+    }
+}
+
+fn keep(mut recent: ResMut<RecentInputs>, loading: Res<Loading>, document: Res<Document>) {
+    if !recent.has_new || loading.is_opening() {
+        return;
+    }
+    recent.has_new = false;
+    let is_live = document.get().is_none_or(|open| open.live.is_some());
+    if is_live || loading.paths().is_empty() || is_sample(loading.paths()) {
+        return;
+    }
+    let whole = |path: &PathBuf| std::path::absolute(Path::new(path)).unwrap_or_else(|_| path.clone());
+    recent.push(loading.paths().iter().map(whole).collect());
+    saved_settings::keep_values([(NAME, recent.kept())]);
+}
+
+/// Inputs of earlier runs. Only for windows.
+pub struct RecentPlugin;
+
+impl Plugin for RecentPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(
+            saved_settings::kept(NAME).map_or_else(RecentInputs::default, |kept| RecentInputs::of(&kept)),
+        )
+        .add_observer(|_: On<Opened>, mut recent: ResMut<RecentInputs>| recent.has_new = true)
+        .add_systems(Last, keep);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_newest_comes_first_and_what_is_gone_is_not_offered() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |at: usize| vec![folder.path().join(at.to_string())];
+        let mut recent = RecentInputs::default();
+        for at in [0, 1, 2, 3, 4, 5, 2] {
+            std::fs::write(&path(at)[0], "").expect("written");
+            recent.push(path(at));
+        }
+        assert_eq!(recent.all(), [2, 5, 4, 3, 1].map(path));
+        std::fs::remove_file(&path(4)[0]).expect("removed");
+        assert_eq!(RecentInputs::of(&recent.kept()).all(), [2, 5, 3, 1].map(path));
+        // Settings are files: anything may stand in them.
+        for wrong in [json!(1), json!("a"), json!([[]]), json!([[1]]), json!([["/no/such"]]), json!({"a": []})] {
+            assert!(RecentInputs::of(&wrong).all().is_empty(), "{wrong}");
+        }
+        // What cannot be kept is left out alone.
+        recent.push(vec!["x".repeat(LONGEST + 1).into()]);
+        recent.push(vec![PathBuf::from("a"); MOST_PATHS + 1]);
+        assert_eq!(recent.kept().as_array().map(Vec::len), Some(3));
+    }
+}

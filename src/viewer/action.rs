@@ -223,7 +223,12 @@ pub const BINDINGS: &[Binding] = &[
         "F2",
         "Show or hide the hint of a view: what to look at, why it matters, and the next step",
     ),
-    shift(bind(Action::HintStep, &[KeyCode::F2], "Shift+F2", "Do the first step of the hint")),
+    shift(bind(
+        Action::HintStep,
+        &[KeyCode::F2],
+        "Shift+F2",
+        "Do the first step of the hint; where none is open, it opens first",
+    )),
     alt(bind(
         Action::NextPlace,
         &[KeyCode::KeyO],

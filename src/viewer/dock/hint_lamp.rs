@@ -3,7 +3,7 @@
 
 use crate::viewer::action::Action;
 use crate::viewer::document::Opened;
-use crate::viewer::frame::Stage;
+use crate::viewer::frame::{Awake, Stage};
 use crate::viewer::hint::{Hint, HintStep};
 use crate::viewer::keys;
 use crate::viewer::notices::Notices;
@@ -34,6 +34,10 @@ pub struct HintLamps {
     moved: bool,
     /// The open hint.
     shown: Option<&'static str>,
+    /// The view whose step was done last: the next hint is that of a lamp behind it.
+    after: Option<&'static str>,
+    /// That lamp was in this frame.
+    passed: bool,
 }
 
 impl HintLamps {
@@ -41,10 +45,17 @@ impl HintLamps {
     /// step is to be done.
     fn pressed(&mut self, view: &'static str, clicked: bool) -> bool {
         let is_open = self.open == Some(view);
+        if self.asked.is_some() && self.open.is_none() && self.after.is_some() {
+            // The lamps up to that of the last step are passed by.
+            if self.after == Some(view) {
+                (self.after, self.passed) = (None, true);
+            }
+            return false;
+        }
         match (self.asked, is_open) {
             _ if clicked => self.open = Some(view).filter(|_| !is_open),
             (Some(Action::HintStep), true) => {
-                (self.asked, self.open) = (None, None);
+                (self.asked, self.open, self.after) = (None, None, Some(view));
                 return true;
             }
             (Some(_), true) => (self.moved, self.open) = (true, None),
@@ -59,6 +70,11 @@ impl HintLamps {
 
     /// Whether no lamp of the frame has taken the key. A hint of a view out of sight is closed.
     fn missed(&mut self) -> bool {
+        // No lamp stood behind that of the last step: the next frame begins with the first.
+        let passed = std::mem::take(&mut self.passed) || self.asked.is_some() && self.after.take().is_some();
+        if passed && self.asked.is_some() && self.open.is_none() {
+            return false;
+        }
         let asked = self.asked.take().is_some();
         if asked {
             self.open = None;
@@ -114,7 +130,13 @@ pub fn lamp(world: &mut World, ui: &mut egui::Ui, view: &'static dyn View) -> Ch
     }
     let (mut chosen, mut dismissed) = (None, false);
     let area = egui::Area::new(egui::Id::new("hint")).order(egui::Order::Foreground);
-    let corner = response.rect.right_bottom() + egui::vec2(0.0, 6.0);
+    let mut corner = response.rect.right_bottom() + egui::vec2(0.0, 6.0);
+    // Not over what the city says of the leak.
+    if let Some(clear) =
+        theme::kept_clear(ui.ctx()).filter(|clear| clear.right() > corner.x - WIDTH && clear.left() < corner.x)
+    {
+        corner.y = corner.y.max(clear.bottom() + 6.0);
+    }
     area.fixed_pos(corner).pivot(egui::Align2::RIGHT_TOP).show(ui.ctx(), |ui| {
         theme::frame().show(ui, |ui| {
             ui.set_max_width(WIDTH);
@@ -125,7 +147,7 @@ pub fn lamp(world: &mut World, ui: &mut egui::Ui, view: &'static dyn View) -> Ch
         lamps.dismissed.insert(id);
     }
     if chosen.is_some() {
-        lamps.open = None;
+        (lamps.open, lamps.after) = (None, Some(view.id()));
     }
     chosen
 }
@@ -174,7 +196,11 @@ fn act(mut actions: MessageReader<Action>, mut lamps: ResMut<HintLamps>) {
 /// Where a key was pressed and no view in sight has a hint: the open view behind another tab that has one, and its hint opens. Says so
 /// if there is none.
 pub fn end_frame(world: &mut World, behind: impl Iterator<Item = &'static dyn View>) -> Option<&'static dyn View> {
-    if !world.get_resource_mut::<HintLamps>()?.bypass_change_detection().missed() {
+    let mut lamps = world.get_resource_mut::<HintLamps>()?;
+    let lamps = lamps.bypass_change_detection();
+    let (missed, again) = (lamps.missed(), lamps.asked.is_some());
+    if !missed {
+        world.resource_mut::<Awake>().keep_if(again);
         return None;
     }
     let found = behind.into_iter().find(|view| !hints_of(world, *view).is_empty());
@@ -220,8 +246,12 @@ mod tests {
         assert_eq!(frame(None, &["city", "paths"]), (city, 0, false));
         assert_eq!(frame(Some(Action::Hint), &["city", "paths"]), (paths, 0, false));
         assert_eq!(frame(Some(Action::HintStep), &["city", "paths"]), (None, 1, false));
-        assert_eq!(frame(Some(Action::HintStep), &["city", "paths"]), (city, 0, false), "none is open: it opens");
-        assert_eq!(frame(Some(Action::Hint), &["city"]), (None, 0, false));
+        // None is open: it opens the next one, from the first lamp on where there is none behind that of the last step.
+        assert_eq!(frame(Some(Action::HintStep), &["city", "paths"]), (None, 0, false));
+        assert_eq!(frame(Some(Action::HintStep), &["city", "paths"]), (city, 0, false));
+        assert_eq!(frame(Some(Action::HintStep), &["city", "paths"]), (None, 1, false));
+        assert_eq!(frame(Some(Action::Hint), &["city", "paths"]), (paths, 0, false));
+        assert_eq!(frame(Some(Action::Hint), &["city"]), (None, 0, true), "its view is out of sight: it is closed");
         assert_eq!(frame(Some(Action::Hint), &[]), (None, 0, true));
     }
 

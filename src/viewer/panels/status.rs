@@ -73,7 +73,9 @@ pub fn start(ctx: &egui::Context, card: &StartCard) -> Option<Answer> {
     let shown = modal.show(ctx, |ui| {
         let room = ctx.content_rect().size() - egui::vec2(60.0, 60.0);
         ui.set_width(room.x.min(START));
-        egui::ScrollArea::vertical().max_height(room.y.max(120.0)).show(ui, |ui| start_contents(ui, card)).inner
+        // An area that stands in the middle believes that it has half of the window.
+        let rows = egui::ScrollArea::vertical().max_height(room.y.max(120.0)).min_scrolled_height(room.y.max(120.0));
+        rows.show(ui, |ui| start_contents(ui, card)).inner
     });
     // Escape is an action: it comes from the keyboard's own table.
     let outside = card.over_sample && shown.backdrop_response.clicked();
@@ -110,15 +112,15 @@ fn start_contents(ui: &mut egui::Ui, card: &StartCard) -> Option<Answer> {
 /// A button with a line beside it for each thing to do.
 fn choices(ui: &mut egui::Ui, card: &StartCard) -> Option<Answer> {
     let sample = match card.over_sample {
-        true => "The city behind this card: 16 dumps of a small program with a leak",
-        false => "16 dumps of a small program with a leak",
+        true => "The city behind: a small program with a leak",
+        false => "A small program with a leak, 16 dumps",
     };
     let all = [
         (
             true,
             "Open my dumps…",
             Action::OpenFiles.tooltip(),
-            "Heap dumps, traces, recordings, memory trees. Or drop them here",
+            "Heap dumps, traces, recordings: or drop them here",
             Answer::OpenFiles,
         ),
         (

@@ -239,6 +239,18 @@ pub fn heading(ui: &mut egui::Ui, text: &str) {
     });
 }
 
+/// A part of the window that no hint covers in this frame and the next.
+pub fn keep_clear(ctx: &egui::Context, rect: egui::Rect) {
+    let until = ctx.cumulative_frame_nr() + 1;
+    ctx.data_mut(|data| data.insert_temp(egui::Id::new("clear"), (until, rect)));
+}
+
+/// The part that was kept clear last.
+pub fn kept_clear(ctx: &egui::Context) -> Option<egui::Rect> {
+    let kept: Option<(u64, egui::Rect)> = ctx.data(|data| data.get_temp(egui::Id::new("clear")));
+    kept.filter(|(until, _)| *until >= ctx.cumulative_frame_nr()).map(|(_, rect)| rect)
+}
+
 /// Linear RGB, as the city's mapping gives colours, for egui.
 pub fn colour(linear: [f32; 3]) -> Color32 {
     let packed = pack(linear);

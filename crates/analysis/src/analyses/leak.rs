@@ -8,7 +8,9 @@ use super::leak_headline::{self, HeadlineName};
 use super::leak_sentence::{elements_text, filling, heap_bytes, is_of_growth, owner_key, place_text, sentence};
 use super::leak_verdict::{HEADLINE, LeakVerdict, VerdictKind, heap_text, percent_text, still_rises};
 use super::measures::unseen_end;
-use super::owner_times::{MORE, OwnerTimes, filled_notes, filled_table, is_unclear, spread, worth_a_look};
+use super::owner_times::{
+    MORE, OwnerTimes, falls, filled_notes, filled_table, is_unclear, rises_each_time, spread, worth_a_look,
+};
 use super::paths::{rules as keep_rules, soft_parameter};
 use super::{
     Analysis, Arguments, Description, Detector, DetectorRank, DetectorText, Findings, FollowsFrom, Need, Parameter,
@@ -119,7 +121,7 @@ impl Analysis for Leak {
         let mut seen = BTreeMap::new();
         let mut looked = OwnerTimes::at(document, heaps, &spread(&all, most), keep, &mut seen, progress)?;
         let more = spread(&all, most.max(MORE));
-        if more.len() > looked.times.len() && is_unclear(&looked.history, rules) {
+        if more.len() > looked.times.len() && (falls(document, &all) || is_unclear(&looked.history, rules)) {
             looked = OwnerTimes::at(document, heaps, &more, keep, &mut seen, progress)?;
         }
         drop(seen);
@@ -375,6 +377,7 @@ fn verdict(
             ", most of it in places that were filled once".to_owned()
         }
         _ if is_more => ", most of it early, or coming and going".to_owned(),
+        _ if heap.1 > heap.0 && rises_each_time(history) => ", a little more each time".to_owned(),
         _ => String::new(),
     };
     of(VerdictKind::Ok, format!("Nothing accumulates: the heap went {}{course}", heap_text(heap)))

@@ -17,6 +17,8 @@ const HEADLINE: usize = 64;
 pub struct LeakPlace {
     /// The owner of the growth.
     pub place: String,
+    /// Its name in the first line of a report; empty where there is none.
+    pub title: String,
     /// The elements it fills up with.
     pub elements: String,
     /// Elements at the first and at the last point in time.
@@ -62,6 +64,7 @@ impl LeakPlace {
         let growth = finding.number("growth").map(|bytes| Cell::Change(bytes as i64));
         let left_out = findings.tables.first().and_then(|table| table.left_out.as_ref()).map_or(0, |(n, _)| *n);
         Some(LeakPlace {
+            title: title(&finding.headline).to_owned(),
             place: place.name,
             elements: place.elements,
             counts: (first, last),
@@ -77,6 +80,11 @@ impl LeakPlace {
             since: finding.since.and_then(|(from, next)| Some((from.checked_sub(1)?, next.checked_sub(1)?))),
             until: None,
         })
+    }
+
+    /// Its name in large letters: that of the first line of a report.
+    pub fn name(&self) -> String {
+        if self.title.is_empty() { headline(&self.place).0 } else { self.title.clone() }
     }
 
     /// The node of its place in trees that are grouped by owner: the place itself, or its nearest existing ancestor.
@@ -99,7 +107,7 @@ impl LeakPlace {
     pub fn elements_text(&self, single: bool) -> Option<String> {
         match &self.counts {
             (_, last) if last.is_empty() => None,
-            (_, last) if single => Some(format!("{last} elements")),
+            (first, last) if single || first.is_empty() => Some(format!("{last} elements")),
             (first, last) => Some(format!("{last} elements ({first} at first)")),
         }
     }
@@ -174,7 +182,10 @@ impl LeakLines {
             heap => format!(", {:.0} % of the heap {then}", (100.0 * leak.bytes as f64 / heap as f64).min(100.0)),
         };
         let since = since.map(|t| format!(", since {} of {}", t + 1, timeline.times())).unwrap_or_default();
-        let (place, below) = headline(&leak.place);
+        let (place, below) = match leak.title.is_empty() {
+            true => headline(&leak.place),
+            false => (leak.title.clone(), Some(brief(&leak.place)).filter(|below| *below != leak.title)),
+        };
         let share = format!("{:.0} %", 100.0 * leak.share);
         let which = if leak.others > 0 { format!("{} of {}", leak.number + 1, leak.others + 1) } else { String::new() };
         let (place, sentence, brief) = match last == 0 {
@@ -189,6 +200,21 @@ impl LeakLines {
         };
         LeakLines { place, which, below, sentence, brief }
     }
+}
+
+/// The name before the elements in a first line: what stands before the first colon that is in no quotes and no parentheses.
+fn title(line: &str) -> &str {
+    let (mut is_quoted, mut depth) = (false, 0usize);
+    for (at, c) in line.char_indices() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            '(' | '[' if !is_quoted => depth += 1,
+            ')' | ']' if !is_quoted => depth = depth.saturating_sub(1),
+            ':' if !is_quoted && depth == 0 && line[at + 1..].starts_with(' ') => return &line[..at],
+            _ => {}
+        }
+    }
+    ""
 }
 
 /// The types in a list of elements, such as `1,200 com.acme.Order (3 at first), 7 byte[] (0 at first)`.
@@ -211,7 +237,7 @@ fn grows_from(timeline: &Timeline, nodes: &[NodeId]) -> Option<usize> {
 
 /// The place in large letters: its end, which is the part to look at. Its parent is separate if both together are too long, or if it only
 /// shows that several share the place.
-pub fn headline(place: &str) -> (String, Option<String>) {
+fn headline(place: &str) -> (String, Option<String>) {
     let brief = brief(place);
     let parts: Vec<&str> = brief.split(" › ").collect();
     let shared = parts.iter().rposition(|part| part.starts_with("shared")).map_or(0, |at| at + 1);
@@ -285,6 +311,27 @@ mod tests {
         // What grows most is another place's: since when this one grows is told by what it fills up with.
         let third = said(&leak(0.375), &timeline);
         assert_eq!(third.sentence, "+3.00 kB, 38 % of all growth, 31 % of the heap at the end, since 2 of 4");
+    }
+
+    #[test]
+    fn the_place_has_the_name_of_the_first_line() {
+        for (line, name) in [
+            ("EventBus.listeners (ArrayList): 12 Handler, +2 MB", "EventBus.listeners (ArrayList)"),
+            ("Cache.regions[\"a: b\"] (HashMap): 3 Entry", "Cache.regions[\"a: b\"] (HashMap)"),
+            ("thread \"http: 8080\" (ends): 3 Task", "thread \"http: 8080\" (ends)"),
+            ("Nothing accumulates", ""),
+        ] {
+            assert_eq!(title(line), name, "{line}");
+        }
+        let titled = LeakPlace { title: "Shop.orders (ArrayList)".into(), ..leak(0.9) };
+        let said = said(&titled, &series(4));
+        assert_eq!(
+            (&*said.place, said.below.as_deref()),
+            ("Shop.orders (ArrayList) grows", Some("Shop.orders › ArrayList"))
+        );
+        // What was not counted at first is left out.
+        let counts = (String::new(), "30,000".to_owned());
+        assert_eq!(LeakPlace { counts, ..leak(0.9) }.elements_text(false).as_deref(), Some("30,000 elements"));
     }
 
     #[test]

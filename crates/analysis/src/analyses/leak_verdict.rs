@@ -144,7 +144,7 @@ pub(super) fn percent_text((first, last): (u64, u64)) -> String {
 }
 
 /// True if the bytes that roots reach still rise, by a tenth of the heap at least: as a whole, or in the later half alone, as after a start
-/// of the program that took most of them. The places that were filled once do not count.
+/// of the program that took most of them, and then above what it had before. The places that were filled once do not count.
 pub(super) fn still_rises(history: &OwnerHistory, filled_once: &[u32]) -> bool {
     let Some(heap) = history.places().first() else { return false };
     let heap: Vec<u64> = heap.held.iter().map(|held| held.total.bytes).collect();
@@ -154,14 +154,40 @@ pub(super) fn still_rises(history: &OwnerHistory, filled_once: &[u32]) -> bool {
         _ => false,
     };
     let half = bytes.len() / 2;
+    // What only comes back after a fall was there before.
+    let peak = bytes.get(1..=half).and_then(|before| before.iter().max()).copied().unwrap_or(0);
+    let last = bytes.last().copied().unwrap_or(0);
+    let is_new = || last.saturating_sub(peak) * 2 >= last.saturating_sub(bytes[half]);
     let course = history.course_of(&bytes, AccumulationRules::default().later);
     is_more(0) && course.may_leak()
-        || bytes.len() - half >= 3 && course != Course::Filled && is_more(half) && course_of(&bytes[half..]).may_leak()
+        || bytes.len() - half >= 3
+            && course != Course::Filled
+            && is_more(half)
+            && is_new()
+            && course_of(&bytes[half..]).may_leak()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A heap that comes and goes is as large at the end of many a series as it was before.
+    #[test]
+    fn what_only_comes_back_does_not_rise() {
+        let rises = |heap: &[u64]| {
+            let held = |&kb: &u64| crate::ownership::Holding {
+                total: memory_city_heap::Amount { objects: kb, bytes: 1000 * kb },
+                ..Default::default()
+            };
+            let held = heap.iter().map(held).collect();
+            let place = crate::ownership::PlaceOverTime { parent: 0, name: "Heap".into(), held };
+            still_rises(&OwnerHistory::of_places(vec![place]), &[])
+        };
+        assert!(!rises(&[3670, 2140, 3930, 2240, 3830, 4030]), "a sawtooth");
+        assert!(rises(&[1000, 3000, 3100, 3600, 4100, 4600]), "after the start");
+        assert!(rises(&[9000, 3000, 4000, 5000, 6000, 7000]), "after a start that let go");
+        assert!(rises(&[2000, 2500, 3000, 3500, 4000]));
+    }
 
     /// Whatever names of the program stand in it.
     #[test]

@@ -79,7 +79,7 @@ pub use finding::{Certainty, Evidence, EvidenceUnit, Finding, FoundPlace, NextSt
 pub use findings_cache::FollowsFrom;
 pub use interface::{Analysis, Description, Findings, Need, run};
 pub use judging::unjudged;
-pub use leak_place::{LeakLines, LeakPlace, OWNER_UNKNOWN, headline};
+pub use leak_place::{LeakLines, LeakPlace, OWNER_UNKNOWN};
 pub use leak_verdict::{LeakVerdict, VerdictKind};
 pub use measures::RunMeasures;
 pub use parameters::{Argument, Arguments, Parameter, ParameterKind, all_rows, metric_of};

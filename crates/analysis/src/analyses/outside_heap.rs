@@ -124,9 +124,14 @@ fn buffers(values: &HeapValues, progress: &Progress) -> Result<[Amount; 2]> {
         let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
         sums[usize::from(object(file).is_some())] += Amount { objects: 1, bytes };
     };
+    let is_held_by_runtime = |o: ObjectId| {
+        let mut holders = heap.referrers(o).iter().map(|&by| &heap.types()[heap.type_of(by).0 as usize].name);
+        holders.any(|holder| known.of_runtime.iter().any(|package| holder.starts_with(package)))
+    };
+    // The runtime holds some by their views alone.
     let is_of_runtime = |o: ObjectId| {
-        let holders = heap.referrers(o).iter().map(|&by| &heap.types()[heap.type_of(by).0 as usize].name);
-        holders.into_iter().any(|holder| known.of_runtime.iter().any(|package| holder.starts_with(package)))
+        let views = heap.referrers(o).iter().filter(|&&by| places.contains_key(&heap.type_of(by)));
+        is_held_by_runtime(o) || views.into_iter().any(|&view| is_held_by_runtime(view))
     };
     let is_buffer = |&o: &ObjectId| heap.is_reachable(o) && places.contains_key(&heap.type_of(o)) && !is_of_runtime(o);
     let wanted = heap.objects().filter(is_buffer);

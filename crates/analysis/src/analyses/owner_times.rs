@@ -6,9 +6,10 @@ use crate::group::Reads;
 use crate::ownership::holders::place_text;
 use crate::ownership::{
     Accumulation, AccumulationRules, Course, OwnerHistory, accumulations, filled_between, filled_once, grows_between,
+    is_steady,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text, several};
-use crate::timeline::{History, OwnersOfTime, Source, TimeWindow, Unit};
+use crate::timeline::{History, NodeId, OwnersOfTime, Source, TimeWindow, Unit};
 pub(super) use crate::trends::spread;
 use memory_city_formats::event::GcKind;
 use memory_city_heap::error::{Error, Result};
@@ -87,6 +88,21 @@ pub(super) fn is_unclear(history: &OwnerHistory, rules: AccumulationRules) -> bo
     leaks.iter().any(|point| point.course != Course::Lasting)
         || !filled_once(history, rules).is_empty()
         || leaks.is_empty() && still_rises(history, &[])
+}
+
+/// Whether the heap falls between some points in time by half as much as it grows, all together: then a few of them may miss each fall.
+pub(super) fn falls(document: &Source, times: &[usize]) -> bool {
+    let timeline = document.timeline();
+    let bytes: Vec<u64> = times.iter().map(|&time| timeline.amount(time, NodeId::ROOT).bytes).collect();
+    let fallen: u64 = bytes.windows(2).map(|pair| pair[0].saturating_sub(pair[1])).sum();
+    let grown = bytes.last().unwrap_or(&0).saturating_sub(bytes.first().copied().unwrap_or(0));
+    fallen > 0 && fallen * 2 >= grown
+}
+
+/// Whether the heap is larger at each of four points in time or more, evenly.
+pub(super) fn rises_each_time(history: &OwnerHistory) -> bool {
+    let bytes = history.bytes_without(&[]);
+    bytes.len() > 3 && is_steady(&bytes)
 }
 
 /// The owners at some points in time.

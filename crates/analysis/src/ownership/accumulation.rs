@@ -6,6 +6,7 @@
 
 use super::course::{Course, filled_between};
 use super::history::{Holding, OwnerHistory, PlaceOverTime};
+use memory_city_heap::Amount;
 use std::collections::BTreeMap;
 
 /// The rules for accumulation.
@@ -139,7 +140,7 @@ fn is_noise(history: &OwnerHistory, point: &Accumulation) -> bool {
 }
 
 /// Whether bytes grow in each interval.
-pub(super) fn is_steady(bytes: &[u64]) -> bool {
+pub(crate) fn is_steady(bytes: &[u64]) -> bool {
     let grown = bytes.last().unwrap_or(&0).saturating_sub(bytes.first().copied().unwrap_or(0));
     let even = grown as f64 / bytes.len().saturating_sub(1).max(1) as f64;
     bytes.windows(2).all(|pair| pair[1].saturating_sub(pair[0]) as f64 >= STEADY * even)
@@ -196,6 +197,26 @@ fn new_of_came(history: &OwnerHistory, children: &[Vec<u32>], place: u32, (from,
     (new, here.values().sum())
 }
 
+/// Whether as many objects as before grew in steps, the last of which may follow: an array that doubles when it is full rests twice as long
+/// after each step, so its end says nothing.
+pub(super) fn grows_in_steps(held: &[Holding]) -> bool {
+    let (Some(first), Some(last)) = (held.first(), held.last()) else { return false };
+    if last.total.objects > first.total.objects + FEW_OBJECTS || first.total.objects == 0 {
+        return false;
+    }
+    let is_step = |pair: &[Holding]| pair[1].total.bytes as f64 >= STEP * pair[0].total.bytes as f64;
+    let steps: Vec<usize> = held.windows(2).enumerate().filter(|(_, pair)| is_step(pair)).map(|(at, _)| at).collect();
+    match steps[..] {
+        [.., before, step] => held.len() - 2 - step <= 2 * (step - before),
+        _ => false,
+    }
+}
+
+/// Factor by which an array grows at least when it is full: half as large again in a JDK, double elsewhere.
+const STEP: f64 = 1.3;
+/// So many more objects are beside an array that grows.
+const FEW_OBJECTS: u64 = 8;
+
 /// The first and the last value.
 pub(crate) fn ends(held: &[Holding], value: impl Fn(&Holding) -> u64) -> (u64, u64) {
     (held.first().map_or(0, &value), held.last().map_or(0, &value))
@@ -211,6 +232,14 @@ fn growth_of_own(history: &OwnerHistory, place: u32) -> bool {
 const MOST_OF_POOL: u64 = 1_000;
 /// The same where it is known that they were not there before.
 const MOST_OF_NEW_POOL: u64 = 64;
+
+/// Share of the growth of a place that new objects, each as large as those before, must have: then they are more, not larger.
+const BY_NUMBER: f64 = 0.8;
+
+/// The objects of a place that are no insides of others there, with all that they keep.
+fn all_heads(held: &Holding) -> Amount {
+    Amount { objects: held.heads, bytes: held.total.bytes }
+}
 
 struct GrowthFinder<'a> {
     history: &'a OwnerHistory,
@@ -262,17 +291,26 @@ impl GrowthFinder<'_> {
     }
 
     fn course(&self, place: u32) -> Course {
-        self.history.course(place, self.rules.later)
+        match self.history.course(place, self.rules.later) {
+            Course::Filled if grows_in_steps(&self.history.places()[place as usize].held) => Course::Paused,
+            course => course,
+        }
     }
 
-    /// True if the objects of a place become more: by at least two, and a quarter, since their first time, unless that is the last time.
-    /// Objects that came once and are as many ever since were created once.
-    fn multiplies(&self, place: u32, count: impl Fn(&Holding) -> u64) -> bool {
+    /// True if the objects of a place become more since their first time, unless that is the last time: by at least two and a quarter, or by
+    /// so many that their number explains its growth. Objects that came once and are as many ever since were created once.
+    fn multiplies(&self, place: u32, amount: impl Fn(&Holding) -> Amount) -> bool {
         let held = &self.history.places()[place as usize].held;
-        let last = held.last().map_or(0, &count);
-        let came = held[..held.len().saturating_sub(1)].iter().map(&count).find(|&n| n > 0);
-        let first = came.unwrap_or(0);
-        last >= first + 2 && last * 4 >= first * 5
+        let last = held.last().map(&amount).unwrap_or_default();
+        let came = held[..held.len().saturating_sub(1)].iter().map(&amount).find(|amount| amount.objects > 0);
+        let first = came.unwrap_or_default();
+        let more = last.objects.saturating_sub(first.objects);
+        let grown = last.bytes.saturating_sub(first.bytes) as f64;
+        let by_number = || {
+            let each = first.bytes as f64 / first.objects.max(1) as f64;
+            grown > 0.0 && more as f64 * each >= BY_NUMBER * grown
+        };
+        more >= 2 && (last.objects * 4 >= first.objects * 5 || by_number())
     }
 
     /// True if everything here appeared in the last interval, or at an unknown time.
@@ -286,7 +324,7 @@ impl GrowthFinder<'_> {
     /// are no elements.
     fn fans_out(&self, place: u32, above: u64) -> bool {
         let heads = self.history.places()[place as usize].heads_at_last();
-        self.multiplies(place, |h| h.heads) && (!self.came_at_once(place) || heads >= above.saturating_mul(2))
+        self.multiplies(place, all_heads) && (!self.came_at_once(place) || heads >= above.saturating_mul(2))
     }
 
     /// True for threads of a pool that came at once: the objects each of them keeps say more than their presence.
@@ -328,7 +366,7 @@ impl GrowthFinder<'_> {
     fn follow(&self, start: u32, found: &mut Vec<(u32, Elements)>, open: &mut Vec<u32>) {
         let mut place = start;
         // Threads of one name, class loaders: what stands on top may itself become more.
-        if self.multiplies(place, |h| h.heads) && self.is_spread(place) && !self.is_pool(place) {
+        if self.multiplies(place, all_heads) && self.is_spread(place) && !self.is_pool(place) {
             found.push((place, Elements::Own));
             return;
         }
@@ -357,7 +395,7 @@ impl GrowthFinder<'_> {
                 }
                 Some(best) if self.growth(best) as f64 >= self.rules.most * growth as f64 => place = best,
                 _ if own as f64 >= 0.5 * growth as f64 => {
-                    let elements = match self.multiplies(place, |h| h.own.objects) {
+                    let elements = match self.multiplies(place, |h| h.own) {
                         true => Elements::Own,
                         false => Elements::Larger,
                     };
@@ -368,7 +406,7 @@ impl GrowthFinder<'_> {
                     let several = self.growing(&below);
                     // Unless that is what each of more and more objects here has, which refer to each other.
                     let parts = several.iter().filter(|&&p| self.is_part_of_each(p, place)).count();
-                    if parts > 0 && parts == several.len() && self.multiplies(place, |h| h.heads) {
+                    if parts > 0 && parts == several.len() && self.multiplies(place, all_heads) {
                         return found.push((place, Elements::Own));
                     }
                     let covered: i64 = several.iter().map(|&p| self.growth(p)).sum();

@@ -391,3 +391,41 @@ fn what_is_shared_at_times_counts_with_its_owner() {
     let told: Vec<_> = found.iter().map(|p| (history.path(p.place).join("/"), p.count, p.course)).collect();
     assert_eq!(told, [("class com.acme.Log/static first".to_owned(), (5_000, 20_000), Course::Lasting)]);
 }
+
+/// A seventh more clients than before, each with a list of its own: the map has more of them, no list is larger.
+#[test]
+fn few_more_elements_of_many_are_more_elements_if_none_is_larger() {
+    let points = |each: u64| {
+        let mut heap = Invented::new(4);
+        heap.rest();
+        let list = heap.list("com.acme.Registry");
+        let clients = [20_600u64, 21_600, 22_600, 23_600];
+        let of = |bytes: &dyn Fn(u64) -> u64| clients.map(|n| (n, n * bytes(n))).to_vec();
+        let client = heap.place(list, "com.acme.Client", &of(&|_| 24), 0.001);
+        // With `each` they are larger from time to time.
+        heap.place(client, "com.acme.Calls", &of(&|n| 100 + each * (n - 20_600) / 100), 0.001);
+        heap.points()
+    };
+    let [(place, Elements::Below(_), (first, last))] = &points(0)[..] else { panic!("one place") };
+    assert!(place.ends_with("static all/java.util.ArrayList"), "{place}");
+    assert_eq!((*first, *last), (20_600, 23_600));
+    let [(place, ..)] = &points(20)[..] else { panic!("one place") };
+    assert!(place.contains("com.acme.Client"), "they are larger, each of them: {place}");
+}
+
+/// An array that doubles rests longer after each step; a cache that was filled at once rests as well, but has no step before.
+#[test]
+fn an_array_that_doubles_is_not_full_because_it_rests() {
+    let found = |bytes: &[u64]| {
+        let mut heap = Invented::new(bytes.len());
+        heap.rest();
+        let log = heap.list("com.acme.Audit");
+        heap.place(log, "byte[]", &bytes.iter().map(|mb| (1, mb * MB)).collect::<Vec<_>>(), 1.0);
+        let history = OwnerHistory::of_places(heap.places);
+        let rules = AccumulationRules::default();
+        (accumulations(&history, rules).len(), filled_once(&history, rules).len())
+    };
+    assert_eq!(found(&[1, 2, 2, 4, 4, 4]), (1, 0), "a step may follow");
+    assert_eq!(found(&[1, 4, 4, 4, 4, 4]), (0, 1));
+    assert_eq!(found(&[1, 2, 4, 4, 4, 4, 4, 4]), (0, 1), "it rests for too long");
+}

@@ -1,7 +1,7 @@
 //! How sure it is that a place accumulates. A cache that is emptied and fills again is larger at the end of many a series, most often of a
 //! short one.
 
-use super::accumulation::{Accumulation, is_steady};
+use super::accumulation::{Accumulation, grows_in_steps, is_steady};
 use super::course::Course;
 use super::history::OwnerHistory;
 
@@ -12,6 +12,8 @@ pub enum Doubt {
     LastStep,
     /// It is little of the heap, at few points in time or uneven.
     Little,
+    /// An array grew in steps, the last of which is over.
+    Steps,
 }
 
 impl Doubt {
@@ -20,6 +22,7 @@ impl Doubt {
         match self {
             Doubt::LastStep => "in the last step alone",
             Doubt::Little => "may be a cache that refills",
+            Doubt::Steps => "in steps, the last is over",
         }
     }
 }
@@ -37,6 +40,9 @@ pub fn doubt(history: &OwnerHistory, point: &Accumulation) -> Option<Doubt> {
     let own: Vec<u64> = bytes(point.place).collect();
     if own.len() > 2 && point.course == Course::LastStep {
         return Some(Doubt::LastStep);
+    }
+    if point.course == Course::Paused && grows_in_steps(&history.places()[point.place as usize].held) {
+        return Some(Doubt::Steps);
     }
     let share = point.bytes.1.saturating_sub(point.bytes.0) as f64 / bytes(0).next_back().unwrap_or(0).max(1) as f64;
     let is_little = share < LITTLE_OF_FEW && own.len() <= FEW || share < LITTLE && !is_steady(&own);

@@ -87,7 +87,7 @@ impl<'h> Filling<'h> {
     ) -> Result<Vec<Option<Filled>>> {
         let keeps_size = |o: ObjectId| {
             let of = self.heap.type_of(o);
-            (self.folding.is_collection(of) || self.folding.is_of_language(of)) && !self.is_array(of)
+            (self.folding.extends_collection(of) || self.folding.is_of_language(of)) && !self.is_array(of)
         };
         let asked: Vec<ObjectId> = found.iter().flatten().map(|(_, o)| *o).filter(|&o| keeps_size(o)).collect();
         if let Some(values) = values.filter(|_| !asked.is_empty()) {

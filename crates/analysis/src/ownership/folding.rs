@@ -118,6 +118,11 @@ impl<'h> Folding<'h> {
         role.collection.is_some() || role.is_reference_array || role.is_primitive_array
     }
 
+    /// True if a type, or a class that it extends, is a collection: a cache of the program that extends a map has the map's size.
+    pub(super) fn extends_collection(&self, of: TypeId) -> bool {
+        above(self.heap, of).any(|t| self.is_collection(t))
+    }
+
     /// Whether a type is of the runtime of a dynamic language.
     pub(super) fn is_of_language(&self, of: TypeId) -> bool {
         self.roles[of.0 as usize].is_of_language

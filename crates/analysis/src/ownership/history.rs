@@ -255,7 +255,7 @@ impl OwnerHistory {
 
     /// A history that was thought up.
     #[cfg(test)]
-    pub(super) fn of_places(places: Vec<PlaceOverTime>) -> OwnerHistory {
+    pub(crate) fn of_places(places: Vec<PlaceOverTime>) -> OwnerHistory {
         let times = places.first().map_or(0, |heap| heap.held.len());
         OwnerHistory { places, times, ..OwnerHistory::default() }
     }

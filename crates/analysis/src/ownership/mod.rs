@@ -81,8 +81,8 @@ mod upward_paths;
 #[cfg(test)]
 mod wide_tests;
 
-pub(crate) use accumulation::ends;
 pub use accumulation::{Accumulation, AccumulationRules, Elements, accumulations, filled_once};
+pub(crate) use accumulation::{ends, is_steady};
 pub(crate) use chained::chained_elements;
 pub use course::Course;
 pub(crate) use course::filled_between;

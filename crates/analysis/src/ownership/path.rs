@@ -75,7 +75,7 @@ impl OwnerPath {
     }
 
     /// The part that leads to a place with a type, and to its elements of another, if given: fields of these are no names of the place. Ends
-    /// before the first element, or with it, if `with_element`. A variable, a thread or a thread local is no step: the path begins there.
+    /// before the first element, or with it, without its key, if `with_element`: the key of one of many names none of the others. A variable, a thread or a thread local is no step: the path begins there.
     pub fn up_to(mut self, place: &str, element: Option<&str>, with_element: bool) -> OwnerPath {
         let find = |of: &str, from: usize| self.steps[from..].iter().position(|step| step.of == of).map(|at| from + at);
         let end = match element {
@@ -85,6 +85,9 @@ impl OwnerPath {
                 from.and_then(|from| find(of, from)).map(|at| at + usize::from(with_element))
             }
         };
+        if let (Some(_), Some(end), true) = (element, end, with_element) {
+            self.steps[end - 1].key = None;
+        }
         self.steps.truncate(end.unwrap_or(self.steps.len()));
         self
     }
@@ -362,6 +365,13 @@ mod tests {
         ] {
             assert_eq!(path.clone().up_to(place, element, with_element).steps.len(), steps, "{place} {element:?}");
         }
+        // The key of one element is no name of all, that of the place is.
+        let mut keyed = path.clone();
+        for at in [3, 4] {
+            keyed.steps[at].key = Some("k".to_owned());
+        }
+        let keys = keyed.up_to("Bucket", Some("Timeout"), true).steps.into_iter().map(|step| step.key.is_some());
+        assert_eq!(keys.collect::<Vec<_>>(), [false, false, false, true, false]);
         for (filled, place, steps) in [
             ("Bucket[]", "Timer", 3),
             ("Bucket[]", "shared by Net.a and Net.b", 3),

@@ -8,7 +8,7 @@ use crate::viewer::keys;
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, Rect, RichText, Stroke, StrokeKind};
-use memory_city_analysis::analyses::{LeakLines, LeakPlace, OWNER_UNKNOWN, Verdict, VerdictKind, headline};
+use memory_city_analysis::analyses::{LeakLines, LeakPlace, OWNER_UNKNOWN, Verdict, VerdictKind};
 use memory_city_analysis::tabular::several;
 
 /// All that is known is no wider, and leaves the city beside it where the pane has room.
@@ -128,6 +128,7 @@ pub fn show(
     if shortened {
         finding.shorten();
     }
+    theme::keep_clear(ctx, drawn.response.rect);
     (asked, Some(drawn.response.rect))
 }
 
@@ -349,7 +350,7 @@ fn folded(
         let (font, small) = (egui::FontId::proportional(13.5), egui::FontId::proportional(12.5));
         let of_amount = ui.painter().layout_no_wrap(amount.clone(), small.clone(), theme::GROWTH).size().x;
         let room = room - of_amount - ui.spacing().item_spacing.x;
-        let text = theme::fitting(ui.painter(), &headline(&leak.place).0, &font, room);
+        let text = theme::fitting(ui.painter(), &leak.name(), &font, room);
         ui.add(egui::Label::new(RichText::new(text).font(font).strong()).selectable(false)).on_hover_text(&leak.place);
         ui.add(egui::Label::new(RichText::new(amount.as_str()).font(small).color(theme::GROWTH)).selectable(false));
     };

@@ -4,7 +4,6 @@ use crate::viewer::action::Action;
 use crate::viewer::document::Document;
 use crate::viewer::finding::{FindingState, LeakSearch};
 use crate::viewer::hint::{Hint, HintStep};
-use crate::viewer::panels::theme;
 use crate::viewer::root_paths::RootPaths;
 use crate::viewer::selection::Selection;
 use bevy::prelude::World;
@@ -23,7 +22,7 @@ fn owner(world: &World) -> Option<Hint> {
     };
     // One state cannot say what grows: its hint is about what fills the heap.
     let single = open.timeline.times() < 2;
-    let place = theme::brief(&leak.place);
+    let place = leak.name();
     let part = 100.0 * leak.share;
     if !search.is_where_it_tells(Some(open), world.resource::<Selection>().node()) {
         return Some(Hint {

@@ -1,7 +1,8 @@
-//! The hint of the list of paths: the step through which most is reached, and what cutting it would free.
+//! The hint of the list of paths: the reference that keeps most of the group alone, and what cutting it would free.
 
 use super::row;
 use crate::viewer::document::Document;
+use crate::viewer::finding::{FindingState, LeakSearch};
 use crate::viewer::hint::{Hint, HintStep};
 use crate::viewer::panels::theme;
 use crate::viewer::root_paths::{CutChoice, PathRow, RootPaths};
@@ -19,35 +20,28 @@ fn path_to_cut(world: &World) -> Option<Hint> {
     let paths = world.resource::<RootPaths>();
     let found = paths.found().filter(|_| paths.cut().is_none() && paths.snapshot().is_none())?;
     let steps = &found.ways.steps;
-    // The first row of each depth leads through most: down that chain to the last step, or root, through which most is kept.
-    let mut best = None;
-    let mut depth = 0;
+    let all = steps.first()?.retained.bytes.max(1);
+    let leak = match world.resource::<LeakSearch>().known() {
+        FindingState::Leaks(leak) => leak.title.as_str(),
+        _ => "",
+    };
+    // On the path of the first rows, from the group up: the field that the first line names, else the highest that keeps most of it alone.
+    let (mut best, mut depth) = (None, 0);
     for &(row_depth, row) in found.rows.iter().skip(1) {
-        // What follows is not below the chain any more.
         if row_depth <= depth {
             break;
         }
-        let (weight, choice, name) = match row {
-            PathRow::Step(at) => {
-                let choice = (steps[at].field != "<class>").then_some(CutChoice::Step(at));
-                (found.ways.weight(steps[at].reached, steps[at].keeps), choice, row::brief_step(&steps[at]))
-            }
-            PathRow::Root(at, root) => {
-                let root = &steps[at].roots[root];
-                (
-                    found.ways.weight(root.reached, root.keeps),
-                    Some(CutChoice::Root(root.text.clone())),
-                    root.text.clone(),
-                )
-            }
-            PathRow::LeftOut(_) | PathRow::End(_) => continue,
-        };
-        if weight < MOST {
-            break;
-        }
         depth = row_depth;
-        if let Some(choice) = choice {
-            best = Some((weight, choice, name));
+        let PathRow::Step(at) = row else { continue };
+        let (step, kept) = (&steps[at], steps[at].retained.bytes as f32 / all as f32);
+        if kept < MOST || step.field.is_empty() || step.field.starts_with(['<', '[']) {
+            continue;
+        }
+        let name = row::brief_step(step);
+        let is_named = leak.split_once(" (").map_or(leak, |(name, _)| name) == name.trim_start_matches("class ");
+        best = Some((kept.min(1.0), CutChoice::Step(at), name));
+        if is_named {
+            break;
         }
     }
     let (weight, choice, name) = best?;

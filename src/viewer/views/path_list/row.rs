@@ -112,11 +112,18 @@ fn share_text((objects, whole, kept): (u64, u64, f32)) -> String {
 
 /// Class and field, without the package.
 pub fn brief_step(step: &WayStep) -> String {
-    let of = step.of.rsplit_once('.').map_or(step.of.as_str(), |(_, class)| class);
+    // Beside the type may stand what it is, such as the entry of a thread local.
+    let (of, note) = step.of.split_once(" (").unwrap_or((&step.of, ""));
+    let note = match note.trim_end_matches(')').rsplit_once(' ') {
+        Some((what, name)) => format!(" ({what} {})", theme::brief(name)),
+        None if note.is_empty() => String::new(),
+        None => format!(" ({note}"),
+    };
+    let of = of.rsplit_once('.').map_or(of, |(_, class)| class);
     let of = if step.of.starts_with("class ") { format!("class {of}") } else { of.to_owned() };
     let of = of.replace("class class ", "class ");
     let dot = if step.field.is_empty() || step.field.starts_with('[') { "" } else { "." };
-    format!("{of}{dot}{}", step.field)
+    format!("{of}{note}{dot}{}", step.field)
 }
 
 pub(super) fn row_of(ui: &mut egui::Ui, tools: &mut PathTools<'_>, found: &FoundPaths, depth: u32, row: PathRow) {

@@ -79,9 +79,9 @@ pictures: build
 packages: setup setup-test build
 	scripts/packages.py target/release
 
-# The same of the program that the tests use.
+# Their files, of the program that the tests use.
 packages-test:
-	scripts/packages.py target/ci
+	scripts/packages.py target/ci --tree
 
 # A test that would skip itself for want of a JVM fails here: it has been installed.
 test: export MEMORY_CITY_REQUIRE_JVM := 1

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes the packages in target/packages (.deb, .rpm, wheel, npm) of a build, and tries each as installed.
 
-packages.py FOLDER: the folder with the program and the recorder's library, such as target/release.
+packages.py FOLDER [--tree]: the folder with the program and the recorder's library, such as target/release. With --tree
+only the files are put in place and tried there: packing them takes a minute.
 
 All four have one tree of files, as below /usr: the program finds its library and its sample beside itself.
 """
@@ -57,8 +58,9 @@ def stage(built):
         path = put(source, place, mode)
         run("strip", "--strip-unneeded", path)
         assert needed_glibc(path) <= GLIBC, f"{source} asks for glibc {needed_glibc(path)}"
-    for source in sorted((ROOT / "sample-data/person-leak").iterdir()):
-        put(source, f"{SAMPLE}/{source.name}")
+    sample = ROOT / "sample-data/person-leak"
+    for source in sorted(path for path in sample.rglob("*") if path.is_file()):
+        put(source, f"{SAMPLE}/{source.relative_to(sample)}")
     put(ROOT / "packaging/memory-city.desktop", "share/applications/memory-city.desktop")
     put(ROOT / "packaging/memory-city.metainfo.xml", "share/metainfo/memory-city.metainfo.xml")
     put(ROOT / "packaging/memory-city.svg", "share/icons/hicolor/scalable/apps/memory-city.svg")
@@ -159,6 +161,11 @@ def works(program, beside):
         assert done.returncode == 0 and LIBRARY not in done.stderr, done.stderr
 
 
+def check_pages(tree):
+    for page in (tree / "share/man/man1").iterdir():
+        assert gzip.decompress(page.read_bytes()).startswith((b".ie", b".TH")), page
+
+
 def try_all(deb, wheel, npm):
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
@@ -172,13 +179,18 @@ def try_all(deb, wheel, npm):
         link = folder / "memory-city"
         link.symlink_to(folder / "npm/package/bin/memory-city")
         works(link, folder / "npm/package")
-        for page in (folder / "deb/usr/share/man/man1").iterdir():
-            assert gzip.decompress(page.read_bytes()).startswith((b".ie", b".TH")), page
+        check_pages(folder / "deb/usr")
 
 
 def main():
-    built = ROOT / sys.argv[1] if len(sys.argv) == 2 else sys.exit(__doc__)
-    stage(built)
+    only_tree = sys.argv[2:] == ["--tree"]
+    if len(sys.argv) != (3 if only_tree else 2):
+        sys.exit(__doc__)
+    stage(ROOT / sys.argv[1])
+    if only_tree:
+        works(STAGE / "bin/memory-city", STAGE)
+        check_pages(STAGE)
+        return
     size = sum(path.stat().st_size for path in STAGE.rglob("*") if path.is_file())
     deb, rpm = system_packages()
     made = [deb, rpm, wheel(), npm()]

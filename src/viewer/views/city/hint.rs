@@ -32,8 +32,12 @@ fn owner(world: &World) -> Option<Hint> {
                 false => format!("{place} holds {part:.0} % of all growth."),
             },
             why: match single {
-                true => "Buildings of classes show what memory is made of. The owner keeps it alive. A later dump shows whether it grows.",
-                false => "Buildings of classes show what a leak is made of. The owner is what to change: it keeps all of it alive.",
+                true => {
+                    "Buildings of classes show what memory is made of. The owner keeps it alive. A later dump shows whether it grows."
+                }
+                false => {
+                    "Buildings of classes show what a leak is made of. The owner is what to change: it keeps all of it alive."
+                }
             },
             steps: vec![HintStep::action("Show its owner", Action::ShowOwner)],
         });
@@ -55,7 +59,9 @@ fn owner(world: &World) -> Option<Hint> {
         },
         why: match single {
             true => "If that is more than the program needs: bound how many elements it takes, or make them smaller.",
-            false => "What stays reachable is never collected. Remove its elements when they are no longer needed, or bound how many it takes.",
+            false => {
+                "What stays reachable is never collected. Remove its elements when they are no longer needed, or bound how many it takes."
+            }
         },
         steps,
     })

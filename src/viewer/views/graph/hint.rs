@@ -28,7 +28,11 @@ fn kept_alive_by(world: &World) -> Option<Hint> {
         };
         return Some(Hint {
             id: "graph-of-the-selection",
-            seen: format!("{} {}: the graph shows what refers to them directly.", count_text(of.amount.objects), theme::brief(&of.name)),
+            seen: format!(
+                "{} {}: the graph shows what refers to them directly.",
+                count_text(of.amount.objects),
+                theme::brief(&of.name)
+            ),
             why: "What refers to an object is often held by something else. The paths from the GC roots end at what keeps all of it alive.",
             steps: vec![HintStep::change("Show the main paths from GC roots", climb).opens(super::ID)],
         });
@@ -40,7 +44,8 @@ fn kept_alive_by(world: &World) -> Option<Hint> {
             world.resource_mut::<Selection>().select(&timeline, node);
         }
     };
-    let paths = HintStep { action: Some(Action::RootPaths), ..HintStep::change("List these paths, object by object", select) };
+    let paths =
+        HintStep { action: Some(Action::RootPaths), ..HintStep::change("List these paths, object by object", select) };
     Some(Hint {
         id: "path-hop-by-hop",
         seen,
@@ -61,12 +66,19 @@ fn hop_by_hop(graph: &GroupGraph, from: usize) -> Option<String> {
         let (below, above) = (&graph.boxes[at], &graph.boxes[first.from]);
         let holder = format!("{} {}", count_text(first.referencing), theme::brief(&above.name));
         match hop {
-            0 => text = format!("{} {} are kept alive by {holder}", count_text(first.referenced), theme::brief(&below.name)),
+            0 => {
+                text =
+                    format!("{} {} are kept alive by {holder}", count_text(first.referenced), theme::brief(&below.name))
+            }
             _ => text += &format!(", these by {holder}"),
         }
         // A second holder of as many: without the first they would stay.
         if let Some(second) = arrows.get(1).filter(|second| 2 * second.referenced >= first.referenced) {
-            text += &format!(" (and {} of them by {})", count_text(second.referenced), theme::brief(&graph.boxes[second.from].name));
+            text += &format!(
+                " (and {} of them by {})",
+                count_text(second.referenced),
+                theme::brief(&graph.boxes[second.from].name)
+            );
         }
         at = first.from;
         passed.push(at);
@@ -86,7 +98,17 @@ mod tests {
 
     fn of(name: &str, objects: u64) -> GraphBox {
         let amount = Amount { objects, bytes: 16 * objects };
-        GraphBox { groups: Vec::new(), name: name.into(), other: 0, is_selected: false, column: 0, amount, internal: 0, beyond: 0, before: 0 }
+        GraphBox {
+            groups: Vec::new(),
+            name: name.into(),
+            other: 0,
+            is_selected: false,
+            column: 0,
+            amount,
+            internal: 0,
+            beyond: 0,
+            before: 0,
+        }
     }
 
     fn arrow(from: usize, to: usize, referencing: u64, referenced: u64) -> GraphArrow {

@@ -121,7 +121,8 @@ impl Analysis for Leak {
         let mut seen = BTreeMap::new();
         let mut looked = OwnerTimes::at(document, heaps, &spread(&all, most), keep, &mut seen, progress)?;
         let more = spread(&all, most.max(MORE));
-        if more.len() > looked.times.len() && (falls(document, &all) || is_unclear(&looked.history, rules)) {
+        let may_be_a_tooth = || falls(document, &all) && !accumulations(&looked.history, rules).is_empty();
+        if more.len() > looked.times.len() && (may_be_a_tooth() || is_unclear(&looked.history, rules)) {
             looked = OwnerTimes::at(document, heaps, &more, keep, &mut seen, progress)?;
         }
         drop(seen);

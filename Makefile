@@ -99,7 +99,7 @@ test: export CLIPPY_ARGS := -Dwarnings__CLIPPY_HACKERY__
 # One profile for all of it. A failed step does not keep the others from running. The last one lists all failed tests, and what the
 # tests took.
 test: setup setup-test
-	@$(MAKE) --no-print-directory --keep-going checks doc-test adding-test bench-build packages-test suite
+	@$(MAKE) --no-print-directory --keep-going checks doc-test bench-build packages-test adding-test suite
 
 suite:
 	$(NEXTEST) run --locked --cargo-profile ci --workspace; \

@@ -32,14 +32,25 @@ fn path_to_cut(world: &World) -> Option<Hint> {
             break;
         }
         depth = row_depth;
-        let PathRow::Step(at) = row else { continue };
+        let (PathRow::Step(at) | PathRow::Root(at, _)) = row else { continue };
         let (step, kept) = (&steps[at], steps[at].retained.bytes as f32 / all as f32);
-        if kept < MOST || step.field.is_empty() || step.field.starts_with(['<', '[']) {
+        let (name, choice, is_alone) = match row {
+            PathRow::Root(_, root) => {
+                let text = &step.roots[root].text;
+                let is_sole = step.roots.len() == 1 && !steps.iter().skip(1).any(|above| above.below == at);
+                (text.clone(), CutChoice::Root(text.clone()), is_sole)
+            }
+            _ => {
+                let says_nothing = step.field.is_empty() || step.field.starts_with(['<', '[']);
+                (row::brief_step(step), CutChoice::Step(at), !says_nothing)
+            }
+        };
+        let own = theme::brief(name.rsplit(": ").next().unwrap_or(&name).trim_start_matches("class "));
+        let is_named = leak.split_once(" (").map_or(leak, |(name, _)| name) == own;
+        if kept < MOST || !is_alone && !is_named {
             continue;
         }
-        let name = row::brief_step(step);
-        let is_named = leak.split_once(" (").map_or(leak, |(name, _)| name) == name.trim_start_matches("class ");
-        best = Some((kept.min(1.0), CutChoice::Step(at), name));
+        best = Some((kept.min(1.0), choice, name));
         if is_named {
             break;
         }

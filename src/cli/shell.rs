@@ -3,10 +3,11 @@
 use super::command_line;
 use clap::Args;
 use clap_complete::Shell;
-use memory_city::terminal::unprintable;
+use memory_city::terminal::print;
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::printable::EscapeForm;
 use memory_city_heap::unfinished::write_whole;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -27,11 +28,8 @@ pub struct ManArgs {
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command_line(), "memory-city", &mut text);
-    match io::stdout().write_all(&text) {
-        // The reader has enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        result => result.map(|()| ExitCode::SUCCESS).map_err(unprintable),
-    }
+    print(EscapeForm::Text, |out| out.write_all(&text))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes a manual page for the program, and one for each command.

@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(frame(Some(Action::HintStep), &["city", "paths"]), (city, 0, false));
         assert_eq!(frame(Some(Action::HintStep), &["city", "paths"]), (None, 1, false));
         assert_eq!(frame(Some(Action::Hint), &["city", "paths"]), (paths, 0, false));
-        assert_eq!(frame(Some(Action::Hint), &["city"]), (None, 0, true), "its view is out of sight: it is closed");
+        assert_eq!(frame(Some(Action::Hint), &["city"]), (paths, 0, true), "out of sight: then it is closed");
         assert_eq!(frame(Some(Action::Hint), &[]), (None, 0, true));
     }
 

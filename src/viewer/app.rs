@@ -82,8 +82,8 @@ impl Plugin for ViewerPlugin {
     }
 }
 
-/// Opens the window on `paths`, or with the start card over the bundled sample when there are none, in comparison with `compare` if that is given, and listens
-/// if asked to. Returns when the window is closed.
+/// Opens the window on `paths`; without any, the start card over the bundled sample. Compares them with `compare` and listens, if given.
+/// Returns when the window is closed.
 pub fn run(
     (paths, reach): (Vec<PathBuf>, ViewReach),
     settings: Settings,

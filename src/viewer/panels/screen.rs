@@ -271,14 +271,14 @@ fn overlays(
 ) {
     let open = document.get().is_some();
     let sample = loading::sample_path();
+    // Another input has come in its place.
+    panels.start &= loading::is_sample(loading.next_paths());
     let start = status::StartCard {
         has_sample: sample.is_some(),
         over_sample: panels.start,
         recent: recent.as_ref().map_or(&[], |recent| recent.all()),
         listening: listening.address().map(|(address, _)| address),
     };
-    // Another input has come in its place.
-    panels.start &= loading::is_sample(loading.next_paths());
     let answer = match loading.state() {
         // The list of JVMs takes its place.
         loading::State::Opening { .. } | loading::State::Idle if panels.start && cards.is_open() => None,

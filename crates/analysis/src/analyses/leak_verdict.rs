@@ -143,8 +143,8 @@ pub(super) fn percent_text((first, last): (u64, u64)) -> String {
     format!("{}{:.0} %", if percent < 0.0 { "−" } else { "+" }, percent.abs())
 }
 
-/// True if the bytes that roots reach still rise, by a tenth of the heap at least: as a whole, or in the later half alone, as after a start
-/// of the program that took most of them, and then above what it had before. The places that were filled once do not count.
+/// True if the bytes that roots reach still rise, by a tenth of the heap at least. They may rise in the later half alone, after a start that
+/// took most of them; then they end above what was there before. Places that were filled once do not count.
 pub(super) fn still_rises(history: &OwnerHistory, filled_once: &[u32]) -> bool {
     let Some(heap) = history.places().first() else { return false };
     let heap: Vec<u64> = heap.held.iter().map(|held| held.total.bytes).collect();
@@ -171,7 +171,7 @@ pub(super) fn still_rises(history: &OwnerHistory, filled_once: &[u32]) -> bool {
 mod tests {
     use super::*;
 
-    /// A heap that comes and goes is as large at the end of many a series as it was before.
+    /// A heap that comes and goes may end at its height. It had that height before.
     #[test]
     fn what_only_comes_back_does_not_rise() {
         let rises = |heap: &[u64]| {

@@ -197,8 +197,8 @@ fn new_of_came(history: &OwnerHistory, children: &[Vec<u32>], place: u32, (from,
     (new, here.values().sum())
 }
 
-/// Whether as many objects as before grew in steps, the last of which may follow: an array that doubles when it is full rests twice as long
-/// after each step, so its end says nothing.
+/// Whether as many objects as before grew in steps, and another step may follow. An array that doubles when it is full rests twice as long
+/// after each step, so a rest at the end says nothing.
 pub(super) fn grows_in_steps(held: &[Holding]) -> bool {
     let (Some(first), Some(last)) = (held.first(), held.last()) else { return false };
     if last.total.objects > first.total.objects + FEW_OBJECTS || first.total.objects == 0 {
@@ -212,7 +212,7 @@ pub(super) fn grows_in_steps(held: &[Holding]) -> bool {
     }
 }
 
-/// Factor by which an array grows at least when it is full: half as large again in a JDK, double elsewhere.
+/// Least factor of a step. Full arrays of a JDK's lists grow by half, others double.
 const STEP: f64 = 1.3;
 /// So many more objects are beside an array that grows.
 const FEW_OBJECTS: u64 = 8;
@@ -297,8 +297,8 @@ impl GrowthFinder<'_> {
         }
     }
 
-    /// True if the objects of a place become more since their first time, unless that is the last time: by at least two and a quarter, or by
-    /// so many that their number explains its growth. Objects that came once and are as many ever since were created once.
+    /// True if a place has at least two more objects than at its first time, unless that is the last time. They must be a quarter more, or so
+    /// many that their number explains its growth. Objects that came once and are as many ever since were created once.
     fn multiplies(&self, place: u32, amount: impl Fn(&Holding) -> Amount) -> bool {
         let held = &self.history.places()[place as usize].held;
         let last = held.last().map(&amount).unwrap_or_default();

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 const NAME: &str = "recent";
 /// Most inputs, and most paths of each: one with more was opened by a pattern, and its folder is easier to find.
 const MOST: usize = 5;
-const MOST_PATHS: usize = 50;
-/// No kept path is longer, bytes.
-const LONGEST: usize = 1000;
+const MOST_PATHS: usize = 20;
+/// No kept path is longer, bytes. All of them together fit into the file of settings, which is not read beyond 64 KB.
+const LONGEST: usize = 400;
 
 /// Paths of inputs, the newest first.
 #[derive(Resource, Default)]

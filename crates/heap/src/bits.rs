@@ -23,6 +23,11 @@ impl BitSet {
         BitSet { words }
     }
 
+    /// The numbers whose bits are set, the lowest first in each word.
+    pub(crate) fn from_words(words: Vec<u64>) -> Self {
+        BitSet { words }
+    }
+
     /// Whether `i` is in it.
     #[inline]
     pub fn contains(&self, i: u32) -> bool {

@@ -8,6 +8,7 @@
 use super::action::Action;
 use super::document::{Closed, Document, OpenDocument, Opened};
 use super::frame::{Awake, Stage};
+use super::hint::HintStep;
 use super::job::Job;
 use super::loading::Loading;
 use super::notices::Notices;
@@ -178,10 +179,22 @@ impl LeakSearch {
         }
     }
 
+    /// All places that were found, the first one first.
+    pub fn places(&self) -> impl Iterator<Item = LeakPlace> + '_ {
+        (0..).map_while(|number| LeakPlace::of(self.findings.as_ref()?, number))
+    }
+
     /// Turns to the next of several places, after the last to the first. Returns it, if there is another.
     fn turn(&mut self) -> Option<&LeakPlace> {
+        let (FindingState::Leaks(leak), Some(findings)) = (&self.known, &self.findings) else { return None };
+        let next = leak.number + 1;
+        self.turn_to(if LeakPlace::of(findings, next).is_some() { next } else { 0 })
+    }
+
+    /// Turns to a place by its number. Returns it, if that is another one.
+    pub fn turn_to(&mut self, number: usize) -> Option<&LeakPlace> {
         let (FindingState::Leaks(leak), Some(findings)) = (&mut self.known, &self.findings) else { return None };
-        let next = LeakPlace::of(findings, leak.number + 1).or_else(|| LeakPlace::of(findings, 0))?;
+        let next = LeakPlace::of(findings, number)?;
         if next.number == leak.number {
             return None;
         }
@@ -219,6 +232,17 @@ impl LeakSearch {
             FindingState::Nothing | FindingState::Looking(_) => {}
         }
     }
+}
+
+/// The step of a hint that shows the owner, where one is known and the city does not show it.
+pub fn step_to_owner(world: &World) -> Option<HintStep> {
+    let search = world.resource::<LeakSearch>();
+    let there = search.is_where_it_tells(
+        world.resource::<Document>().get(),
+        world.get_resource::<Selection>().and_then(Selection::node),
+    );
+    let known = matches!(search.known(), FindingState::Leaks(_));
+    (known && !there).then(|| HintStep::action("Show the owner", Action::ShowOwner).opens("city"))
 }
 
 /// Why the owners of a document cannot be shown as groups, for people; `Ok` where they can.

@@ -21,6 +21,8 @@ pub enum Does {
     GroupByBloat,
     /// Shows a view.
     View(&'static str),
+    /// Shows a place that the report names among its owners, by its number.
+    Place(usize),
     /// Goes to a bookmark, by its place.
     Bookmark(usize),
     /// Goes to a point in time.

@@ -8,6 +8,7 @@ use super::bookmarks::Bookmarks;
 use super::clock::Clock;
 use super::dock::Dock;
 use super::document::{Document, OpenDocument};
+use super::finding::LeakSearch;
 use super::frame::{Awake, Stage};
 use super::notices::Notices;
 use super::panels::grouping_editor::bloat;
@@ -21,6 +22,7 @@ use super::view::Views;
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, Key, Modifiers, RichText};
 use entries::{Does, FittingKind, PaletteEntry};
+use memory_city_analysis::analyses::LeakPlace;
 use memory_city_analysis::group;
 use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::NodeId;
@@ -97,10 +99,17 @@ fn entries_of(
     open: &OpenDocument,
     settings: &Settings,
     views: &Views,
-    bookmarks: &Bookmarks,
+    (bookmarks, leak): (&Bookmarks, &LeakSearch),
     text: &str,
 ) -> Vec<PaletteEntry> {
-    let mut all = Vec::new();
+    let of = if open.timeline.times() > 1 { "growth" } else { "heap" };
+    let place = |place: LeakPlace| PaletteEntry {
+        kind: "Owners",
+        title: place.name(),
+        aside: format!("{:.0} % of the {of}", 100.0 * place.share),
+        does: Does::Place(place.number),
+    };
+    let mut all: Vec<PaletteEntry> = leak.places().map(place).collect();
     for (at, bookmark) in bookmarks.list().iter().enumerate() {
         let (title, aside) = (bookmark.name.clone(), format!("time {}", bookmark.time + 1));
         all.push(PaletteEntry { kind: "Bookmarks", title, aside, does: Does::Bookmark(at) });
@@ -160,13 +169,14 @@ pub(super) fn show(
     document: Res<Document>,
     (mut settings, mut selection, mut filter): (ResMut<Settings>, ResMut<Selection>, ResMut<SharedFilter>),
     (views, mut dock, mut bookmarks): (Res<Views>, ResMut<Dock>, ResMut<Bookmarks>),
+    mut leak: ResMut<LeakSearch>,
     (mut clock, mut notices, mut awake): (ResMut<Clock>, ResMut<Notices>, ResMut<Awake>),
     mut actions: MessageWriter<Action>,
 ) {
     let Some(open) = document.get().filter(|_| palette.open) else { return };
     let palette = &mut *palette;
     let found = search.found().filter(|found| found.text == palette.text).map(Arc::clone);
-    let all = entries_of(open, &settings, &views, &bookmarks, &palette.text);
+    let all = entries_of(open, &settings, &views, (&bookmarks, &leak), &palette.text);
     let rows = rows(palette, found.as_deref(), entries::fitting(&all, &palette.text, MOST_OF_A_KIND));
     let choices: Vec<usize> = (0..rows.len()).filter(|&i| !matches!(rows[i], PaletteRow::Heading(..))).collect();
     palette.at = palette.at.min(choices.len().saturating_sub(1));
@@ -220,6 +230,10 @@ pub(super) fn show(
                 if let Some(view) = views.get(id) {
                     dock.open(view, &views);
                 }
+            }
+            Does::Place(number) => {
+                leak.turn_to(number);
+                actions.write(Action::ShowOwner);
             }
             Does::Bookmark(at) => bookmarks.go_to(at),
             Does::Time(time) => clock.step_to(time),

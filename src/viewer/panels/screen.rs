@@ -294,7 +294,7 @@ fn overlays(
         loading::State::Idle => status::start(&ctx, &start),
     };
     let opened = match answer {
-        Some(status::Answer::OpenRecent(at)) => start.recent.get(at).cloned(),
+        Some(status::Answer::OpenRecent(at)) => start.recent.get(at).map(|input| input.paths.clone()),
         Some(status::Answer::OpenSample) if !panels.start => sample.map(|path| vec![path.to_path_buf()]),
         _ => None,
     };

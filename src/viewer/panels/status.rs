@@ -5,11 +5,10 @@ use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::keys;
 use crate::viewer::loading::ViewQuestion;
+use crate::viewer::recent::RecentInput;
 use bevy_egui::egui::{self, Align2, Color32, RichText};
-use memory_city_analysis::timeline::title_of;
 use memory_city_heap::printable::line_text;
 use memory_city_heap::progress::Snapshot;
-use std::path::PathBuf;
 
 /// The user's choice in a card.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +56,7 @@ pub struct StartCard<'a> {
     /// Whether it is shown behind the card already.
     pub over_sample: bool,
     /// Inputs opened last, the newest first.
-    pub recent: &'a [Vec<PathBuf>],
+    pub recent: &'a [RecentInput],
     /// Address at which programs may send their trees.
     pub listening: Option<String>,
 }
@@ -159,17 +158,17 @@ fn choices(ui: &mut egui::Ui, card: &StartCard) -> Option<Answer> {
 }
 
 /// Inputs of earlier runs.
-fn recent(ui: &mut egui::Ui, recent: &[Vec<PathBuf>]) -> Option<Answer> {
+fn recent(ui: &mut egui::Ui, recent: &[RecentInput]) -> Option<Answer> {
     if recent.is_empty() {
         return None;
     }
     ui.add_space(10.0);
     ui.label(RichText::new("RECENT").small().color(theme::QUIET));
     let mut answer = None;
-    for (at, paths) in recent.iter().enumerate() {
+    for (at, RecentInput { paths, title }) in recent.iter().enumerate() {
         ui.horizontal(|ui| {
             let all: Vec<String> = paths.iter().take(12).map(|path| line_text(&path.display().to_string())).collect();
-            let title = theme::shortened(&line_text(&title_of(paths)), 34);
+            let title = theme::shortened(&line_text(title), 34);
             if ui.link(title).on_hover_text(all.join("\n")).clicked() {
                 answer = Some(Answer::OpenRecent(at));
             }
@@ -352,7 +351,8 @@ mod tests {
     /// Each thing to do is a button; what was opened before stands below.
     #[test]
     fn the_start_card_offers_dumps_programs_the_sample_and_recent_inputs() {
-        let recent = [vec![PathBuf::from("/data/shop/dumps")], vec!["/x/1.hprof".into(), "/x/2.hprof".into()]];
+        let recent = [vec!["/data/shop/dumps".into()], vec!["/x/1.hprof".into(), "/x/2.hprof".into()]];
+        let recent = recent.map(RecentInput::of);
         let show = move |ui: &mut egui::Ui, answer: &mut Option<Answer>| {
             let card = StartCard { has_sample: true, over_sample: true, recent: &recent, listening: None };
             *answer = start(ui.ctx(), &card).or(*answer);

@@ -154,7 +154,8 @@ impl<'h> Filling<'h> {
                     } else if is_array {
                         has_entries = true;
                     }
-                    if seen.insert(target) {
+                    // Few insides have several referrers: the others are met once.
+                    if self.heap.referrers(target).len() == 1 || seen.insert(target) {
                         open.push(target);
                     }
                 } else if target != head {

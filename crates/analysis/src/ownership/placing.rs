@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 /// Objects between two checks for cancellation.
 const CHECKED: usize = 1 << 18;
+/// Objects that are read before any is placed, so that the processor waits for many places in memory at once.
+const BATCH: usize = 32;
 
 /// As [`OwnerTree::new`].
 pub(super) fn place_all(heap: &HeapState, dominators: &Dominators, progress: &Progress) -> Result<OwnerTree> {
@@ -159,14 +161,30 @@ impl<'a> Builder<'a> {
     /// Places all reachable objects, owners before the objects they own; with `known`, only those again that are shared or lie below shared
     /// ones.
     fn place(&mut self, known: Option<&shared::Keepers>, progress: &Progress) -> Result<()> {
-        for (i, (o, owner)) in self.dominators.top_down_with_owners().enumerate() {
-            if i.is_multiple_of(CHECKED) {
+        let mut objects = self.dominators.top_down_with_owners();
+        let mut batch: Vec<(ObjectId, Option<ObjectId>)> = Vec::with_capacity(BATCH);
+        for i in 0.. {
+            batch.clear();
+            batch.extend(objects.by_ref().filter(|&(o, _)| known.is_none() || self.shared.is_below(o)).take(BATCH));
+            if batch.is_empty() {
+                break;
+            }
+            if (BATCH * i).is_multiple_of(CHECKED) {
                 progress.check()?;
                 progress.advance(CHECKED as u64);
             }
-            if known.is_some() && !self.shared.is_below(o) {
-                continue;
-            }
+            self.place_batch(&batch, known);
+        }
+        Ok(())
+    }
+
+    fn place_batch(&mut self, batch: &[(ObjectId, Option<ObjectId>)], known: Option<&shared::Keepers>) {
+        let ahead = batch.iter().fold(0, |sum, &(o, owner)| {
+            let of_owner = owner.map_or(0, |d| self.of[d.0 as usize] ^ self.heap.type_of(d).0);
+            sum ^ of_owner ^ self.heap.type_of(o).0 ^ self.heap.referrers(o).len() as u32
+        });
+        std::hint::black_box(ahead);
+        for &(o, owner) in batch {
             let of = self.heap.type_of(o);
             let (node, is_head) = match self.spot(o, owner, known) {
                 OwnerSpot::Known(node, is_head) => (node, is_head),
@@ -180,7 +198,6 @@ impl<'a> Builder<'a> {
                 false => self.heads.remove(o.0),
             };
         }
-        Ok(())
     }
 
     fn below(&mut self, parent: u32, of: TypeId) -> (u32, bool) {

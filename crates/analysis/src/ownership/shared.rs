@@ -6,10 +6,10 @@
 
 use super::names::{static_field, static_name, type_name};
 use super::placing::Builder;
-use memory_city_heap::ObjectId;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepGraph};
 use memory_city_heap::progress::Progress;
+use memory_city_heap::{BitSet, ObjectId};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -145,6 +145,9 @@ impl Sharers {
 /// Nesting of shared objects up to which they are followed: deeper keepers are too far away to name.
 const LONGEST: usize = 200;
 
+/// Keepers that are looked at together, so that the processor waits for many places in memory at once.
+const BATCH: usize = 64;
+
 /// The keepers of all shared objects.
 pub(super) struct Keepers {
     /// By place in [`SharedOwners::objects`].
@@ -181,34 +184,31 @@ pub(super) fn find(
     let mut all = vec![Sharers::Few(FewNodes::default()); shared.objects.len()];
     // Of each shared object the other shared ones that keep it, or in which lies what does.
     let mut from: Vec<(u32, u32)> = Vec::new();
-    for (i, &o) in shared.objects.iter().enumerate() {
-        if i.is_multiple_of(1 << 16) {
-            progress.check()?;
-        }
-        let (owner, base) = (owners[i], base[i]);
-        let mut is_container = false;
-        graph.keepers(o, |keeper| {
+    let mut is_container = BitSet::new(shared.objects.len());
+    let mut look_at = |batch: &[(u32, ObjectId)]| {
+        let places = batch.iter().map(|(_, keeper)| shared.of[keeper.0 as usize] ^ first.of[keeper.0 as usize]);
+        std::hint::black_box(places.fold(0, |all, place| all ^ place));
+        let reached: Vec<bool> = batch.iter().map(|&(_, keeper)| dominators.is_reached(keeper)).collect();
+        for (&(i, keeper), _) in batch.iter().zip(reached).filter(|(_, is_reached)| *is_reached) {
+            let i = i as usize;
+            let (o, owner, base) = (shared.objects[i], owners[i], base[i]);
             // One class more says nothing then, and which field it is takes a look at all that hold the object.
-            let is_named_no_more = all[i] == Sharers::Many && first.class_of.contains_key(&keeper);
-            if is_named_no_more || !dominators.is_reached(keeper) {
-                return;
+            if all[i] == Sharers::Many && first.class_of.contains_key(&keeper) {
+                continue;
             }
             // The shared object below the same owner in which the keeper lies.
             let mut within = shared.nearest(keeper);
             let mut steps = 0;
             while let Some(u) = within {
                 steps += 1;
-                if steps > LONGEST {
-                    all[i] = Sharers::Many;
-                    return;
-                }
                 let above = owners[u as usize];
-                if above == owner {
+                if above == owner || steps > LONGEST {
                     break;
                 }
                 within = above.and_then(|d| shared.nearest(d));
             }
             match within {
+                _ if steps > LONGEST => all[i] = Sharers::Many,
                 Some(u) if u as usize == i => {}
                 Some(u) => from.push((u, i as u32)),
                 None => {
@@ -217,14 +217,28 @@ pub(super) fn find(
                         Some(head) => {
                             all[i].add(head);
                         }
-                        None => is_container = true,
+                        None => _ = is_container.insert(i as u32),
                     }
                 }
             }
-        });
-        if is_container && owner.is_some() {
-            all[i] = Sharers::Container;
         }
+    };
+    let mut batch: Vec<(u32, ObjectId)> = Vec::with_capacity(BATCH);
+    for (i, &o) in shared.objects.iter().enumerate() {
+        if i.is_multiple_of(1 << 16) {
+            progress.check()?;
+        }
+        graph.keepers(o, |keeper| {
+            batch.push((i as u32, keeper));
+            if batch.len() == BATCH {
+                look_at(&batch);
+                batch.clear();
+            }
+        });
+    }
+    look_at(&batch);
+    for i in is_container.iter().filter(|&i| owners[i as usize].is_some()) {
+        all[i as usize] = Sharers::Container;
     }
     first.shared = shared;
     let (first, shared) = (&*first, &first.shared);

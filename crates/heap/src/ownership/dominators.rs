@@ -3,10 +3,11 @@
 //! An object d dominates an object o when every path from a GC root to o passes d. The tree is found with the semi-NCA
 //! algorithm (Georgiadis, *Linear-Time Algorithms for Dominators and Related Problems*, 2005): a depth-first numbering,
 //! semidominators with path compression, nearest common ancestors. O(m log n) at worst, linear in practice. Nothing here
-//! recurses: a list of ten million nodes is a tree of ten million levels. [`leaves`] are left out and put below their keepers afterwards.
+//! recurses: a list of ten million nodes is a tree of ten million levels. [`FoldedObjects`] are left out and put below their owners
+//! afterwards.
 
+use super::folded::{FoldedObjects, only_referrer};
 use super::graph::{KeepGraph, KeepingRoots};
-use super::leaves::{leaves, only_referrer};
 use super::rules::KeepRules;
 use crate::amount::Amount;
 use crate::bits::BitSet;
@@ -21,7 +22,7 @@ use std::sync::OnceLock;
 
 /// The dominator tree of a heap state: above all is a node that stands for the GC roots.
 ///
-/// Numbers: reachable objects and type nodes are numbered from 1, depth first and then the leaves; 0 stands for the roots. Memory: 24 bytes
+/// Numbers: reachable objects and type nodes are numbered from 1, depth first and then what was folded; 0 stands for the roots. Memory: 24 bytes
 /// an object, also while it is built; 32 with the index of owned objects ([`Dominators::owned`]).
 pub struct Dominators {
     keeping: KeepingRoots,
@@ -63,29 +64,26 @@ impl Dominators {
         let bytes = each * heap.object_count() as u64 + heap.memory_of_referrers();
         make_sure(bytes, || format!("Finding the owners of {} objects", count_text(heap.object_count() as u64)))?;
         let n = heap.object_count();
-        let leaves = leaves(graph, progress)?;
-        let walk = Walk::new(graph, &leaves, progress)?;
+        let folded = FoldedObjects::new(graph, progress)?;
+        let walk = Walk::new(graph, &folded.all, progress)?;
         let (mut number, mut order, mut above) = walk.dominators(graph, progress)?;
         above.reserve_exact(order.capacity() - above.len());
-        for leaf in leaves.iter() {
-            let keeper = heap.referrers(ObjectId(leaf)).first();
-            if let Some(up @ 1..) = keeper.map(|keeper| number[keeper.0 as usize]) {
-                number[leaf as usize] = order.len() as u32;
-                order.push(leaf);
+        for o in folded.top_down() {
+            let owner = heap.referrers(o).first();
+            if let Some(up @ 1..) = owner.map(|owner| number[owner.0 as usize]) {
+                number[o.0 as usize] = order.len() as u32;
+                order.push(o.0);
                 above.push(up);
             }
         }
-        let count = order.len();
-        let mut objects = vec![0u32; count];
-        let mut bytes = vec![0u64; count];
-        for at in 1..count {
-            let node = order[at] as usize;
-            if node < n {
-                objects[at] = 1;
-                bytes[at] = heap.size_of(ObjectId(node as u32));
-            }
-        }
-        for at in (1..count).rev() {
+        drop(folded);
+        let amount = |&node: &u32| match (node as usize) < n {
+            true => (1, heap.size_of(ObjectId(node))),
+            false => (0, 0),
+        };
+        let (mut objects, mut bytes): (Vec<u32>, Vec<u64>) = (Vec::new(), Vec::new());
+        order.par_iter().with_min_len(1 << 12).map(amount).unzip_into_vecs(&mut objects, &mut bytes);
+        for at in (1..order.len()).rev() {
             let up = above[at] as usize;
             objects[up] += objects[at];
             bytes[up] += bytes[at];
@@ -237,7 +235,7 @@ impl OwnedRows {
         for row in start.windows(2).filter(|row| row[1] - row[0] > 1) {
             let row = &mut all[row[0] as usize..row[1] as usize];
             match row.len() > LONG_ROW {
-                true => row.par_sort_unstable_by_key(first),
+                true => row.par_sort_by_cached_key(first),
                 false => row.sort_unstable_by_key(first),
             }
         }
@@ -252,7 +250,7 @@ impl OwnedRows {
 /// OwnedRows from which on it pays to sort on several cores.
 const LONG_ROW: usize = 1 << 14;
 
-/// A depth-first walk from the roots, without the leaves.
+/// A depth-first walk from the roots, without what was folded.
 struct Walk {
     /// By node (objects, then types): its number; 0 if it was not reached.
     number: Vec<u32>,
@@ -266,13 +264,13 @@ struct Walk {
 const CHECKED: usize = 1 << 20;
 
 impl Walk {
-    fn new(graph: &KeepGraph<'_>, leaves: &BitSet, progress: &Progress) -> Result<Walk> {
+    fn new(graph: &KeepGraph<'_>, folded: &BitSet, progress: &Progress) -> Result<Walk> {
         let heap = graph.heap();
         let n = heap.object_count();
-        progress.begin("Walking from the GC roots", n as u64);
+        progress.begin("Walking from the GC roots", (n - folded.count()) as u64);
         let mut number = vec![0u32; n + graph.type_nodes().len()];
         // A bit a node stays in the processor's cache, a number a node does not.
-        let mut seen = leaves.clone();
+        let mut seen = folded.clone();
         // Room for all, of which only what is written takes memory.
         let with_first = |first: u32| {
             let mut column = Vec::with_capacity(1 + number.len());

@@ -15,8 +15,8 @@
 mod closures;
 mod cut;
 mod dominators;
+mod folded;
 mod graph;
-mod leaves;
 mod masks;
 mod order;
 mod passing;

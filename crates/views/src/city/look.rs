@@ -89,6 +89,7 @@ pub struct Appearance {
     colour: ColourScale,
     height: HeightScale,
     opaque: Vec<bool>,
+    growing: usize,
     may_shrink: MayShrink,
     unit: f32,
     tallest: f64,
@@ -130,6 +131,8 @@ impl Appearance {
         let slabs = plan.districts.iter().map(|d| d.top);
         let tallest = roofs.chain(slabs).fold(0.0, f64::max);
         let opaque = plan.solid(timeline, look.opaque, base.filter(|_| both_ways));
+        let solid = (0..opaque.len()).filter(|&plot| opaque[plot]).filter_map(|plot| plan.building(plot));
+        let growing = solid.filter(|&node| timeline.growth(node, plan.config().metric) > 0).count();
         // Growth is gray where there is none, so what shrinks has a sign. Compared times have signs for everything.
         let may_shrink = match base {
             None if ["growth", "overall"].contains(&mode.id) => MayShrink::find(plan, timeline),
@@ -148,6 +151,7 @@ impl Appearance {
             colour,
             height,
             opaque,
+            growing,
             may_shrink,
             unit,
             tallest,
@@ -227,6 +231,11 @@ impl Appearance {
     /// By plot: true if it is opaque at all times. The others have [`Look::opacity`].
     pub fn opaque(&self) -> &[bool] {
         &self.opaque
+    }
+
+    /// How many of the opaque buildings grow.
+    pub fn growing(&self) -> usize {
+        self.growing
     }
 
     /// The meaning of the colours, with the numbers of this city.

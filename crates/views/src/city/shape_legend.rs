@@ -24,13 +24,16 @@ impl Appearance {
 
     /// The buildings that are opaque, in a city of so many points in time.
     pub fn opaque_line(&self, times: usize) -> String {
-        let look = self.look();
+        let (most, growing) = (self.look().opaque, self.growing());
         let which = match times < 2 {
-            true => "largest",
-            false if self.legend().gradient.is_diverging() => "that changed most",
-            false => "that grew most",
+            true => format!("the {most} largest"),
+            false if self.legend().gradient.is_diverging() => format!("the {most} that changed most"),
+            false if growing >= most => format!("the {most} that grew most"),
+            false if growing == 0 => format!("the {most} largest, as none grew"),
+            false if growing == 1 => "the one that grew, then the largest".to_owned(),
+            false => format!("the {growing} that grew, then the largest"),
         };
-        format!("Solid: the {} {which}. Faded: the rest", look.opaque)
+        format!("Solid: {which}. Faded: the rest")
     }
 }
 
@@ -59,7 +62,7 @@ mod tests {
                 CityPlan::new(&timeline, &CityConfig { area_mode, metric: Metric::Bytes, ..CityConfig::default() });
             let look = Look { height: height.into(), opaque: 7, opacity: 0.25, ..Look::default() };
             let appearance = Appearance::new(&plan, &timeline, &look);
-            assert_eq!(appearance.opaque_line(2), "Solid: the 7 that grew most. Faded: the rest");
+            assert_eq!(appearance.opaque_line(2), "Solid: the one that grew, then the largest. Faded: the rest");
             assert_eq!(appearance.opaque_line(1), "Solid: the 7 largest. Faded: the rest");
             appearance.shape_line(&plan, &timeline)
         };

@@ -43,7 +43,7 @@ fn owner(world: &World) -> Option<Hint> {
         });
     }
     let has_paths = !world.resource::<RootPaths>().subject().is_empty();
-    let mut steps = vec![HintStep::action("Look at its elements", Action::Inspect)];
+    let mut steps = vec![HintStep::action("Look at its objects", Action::Inspect)];
     if !has_paths {
         steps.insert(0, HintStep::action("Show the references that keep it", Action::RootPaths));
     }

@@ -3,6 +3,7 @@
 
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
+use crate::viewer::finding::step_to_owner;
 use crate::viewer::hint::{Hint, HintStep};
 use crate::viewer::run::{OpenRun, SuspectWindow};
 use bevy::prelude::World;
@@ -26,8 +27,9 @@ pub fn hints(world: &World) -> Vec<Hint> {
         let window = (suspect.from, suspect.to);
         let choose = move |world: &mut World| world.resource_mut::<Clock>().set_range(Some(window));
         let mut steps = vec![HintStep::change("Show what grew in it", choose).opens("trends")];
-        if suspect.kind == WindowKind::Churn {
-            steps = vec![HintStep::change("Analyse it", choose).opens("analysis")];
+        match suspect.kind {
+            WindowKind::Churn => steps = vec![HintStep::change("Analyse it", choose).opens("analysis")],
+            _ => steps.splice(0..0, step_to_owner(world)).for_each(drop),
         }
         if chosen != Some(window) {
             steps.push(HintStep::change("Choose this window", choose));
@@ -55,7 +57,7 @@ mod tests {
         ]));
         world.insert_resource(Clock::of(4));
         let told: Vec<_> = hints(&world).iter().map(|hint| (hint.id, hint.steps.len(), hint.steps[0].opens)).collect();
-        assert_eq!(told, [("window-of-growth", 2, Some("trends")), ("window-of-churn", 2, Some("analysis"))]);
+        assert_eq!(told, [("window-of-growth", 3, Some("city")), ("window-of-churn", 2, Some("analysis"))]);
         let known = crate::viewer::views::all();
         assert!(told.iter().all(|(_, _, view)| view.is_some_and(|view| known.get(view).is_some())), "views there are");
         assert!(hints(&world)[0].seen.ends_with("memory grows by 4 MB"));

@@ -4,6 +4,7 @@ use super::TrendCharts;
 use crate::viewer::action::Action;
 use crate::viewer::clock::Clock;
 use crate::viewer::document::Document;
+use crate::viewer::finding::step_to_owner;
 use crate::viewer::hint::{Hint, HintStep};
 use crate::viewer::panels::numbers::in_unit;
 use crate::viewer::selection::Selection;
@@ -44,6 +45,7 @@ fn gained_most(world: &World) -> Option<Hint> {
     if !timeline.is_leaf(node) {
         steps.insert(0, HintStep::change("Show its parts below", move |world| open_parts(world, below, node)));
     }
+    steps.splice(0..0, step_to_owner(world));
     let why = "What gained most is usually what leaks, or what it is made of. Its holder decides how long it lives.";
     Some(Hint { id: "gained-most", seen, why, steps })
 }

@@ -7,7 +7,7 @@ use memory_city::readers::readers_of;
 use memory_city::terminal::print;
 use memory_city_analysis::analyses::TimeWindow;
 use memory_city_analysis::analyses::check::{
-    CheckFinding, CheckLimits, CheckReport, GrowthLimit, RetainedLimit, check,
+    CheckFinding, CheckLimits, CheckReport, ExpectedLeak, GrowthLimit, RetainedLimit, check,
 };
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
@@ -43,6 +43,9 @@ pub struct CheckArgs {
     /// --where` ('retained > 50MB and name ~ "acme"')
     #[arg(long, value_name = "EXPRESSION")]
     max_retained: Vec<RetainedLimit>,
+    /// Let leaks pass that this file names: a line for each, with its name from the first line, a colon and the reason
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["max_growth", "max_retained"])]
+    expected: Option<PathBuf>,
     /// Soft references do not keep what they refer to, as if memory were short
     #[arg(long)]
     soft_as_weak: bool,
@@ -75,11 +78,14 @@ pub fn run(args: CheckArgs) -> Result<ExitCode> {
     let limits = CheckLimits {
         growth: args.max_growth,
         retained: args.max_retained,
+        expected: args.expected.as_deref().map(ExpectedLeak::read).transpose()?.unwrap_or_default(),
         soft_as_weak: args.soft_as_weak,
         allow_incomplete: args.allow_incomplete,
     };
     if let Some(path) = &args.junit {
-        refuse_inputs(&paths_read(&args.paths, None, &args.grouped.asked().grouping), path, "--junit", false)?;
+        let mut inputs = paths_read(&args.paths, None, &args.grouped.asked().grouping);
+        inputs.extend(args.expected);
+        refuse_inputs(&inputs, path, "--junit", false)?;
     }
     let report = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;

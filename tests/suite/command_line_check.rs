@@ -134,6 +134,31 @@ fn what_accumulates_fails_with_its_owner_in_every_form() {
     assert_eq!(report["report"]["analyses"][0]["id"], "leak");
 }
 
+/// A leak that somebody expects passes with the reason; the rest fails as before. What does not accumulate any more is named.
+#[test]
+fn what_is_expected_passes_with_its_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("expected.txt");
+    let path = &*file.to_string_lossy();
+    let write = |text: &str| std::fs::write(&file, text).expect("written");
+    write("# of the sample\nPersonRegistry.PERSONS: a log, bounded by the disk\nOther.rows (ArrayList): ticket 7\n");
+    let (code, text, error) = run(&["check", SAMPLE, "--expected", path]);
+    assert_eq!(code, 0, "{error}");
+    assert!(text.starts_with(&format!("ok    Accumulates, as expected: {PERSONS}\n")), "{text}");
+    assert!(text.contains("Expected: a log, bounded by the disk."), "{text}");
+    assert!(text.contains("ok    Expected, and does not accumulate: Other.rows (ArrayList)"), "{text}");
+    let checked = json(&["check", SAMPLE, "--expected", path, "--format", "json"], 0);
+    assert_eq!(checked["report"]["analyses"][0]["findings"][0]["signature"], "PersonRegistry.PERSONS (LinkedList)");
+    write("Other.rows (ArrayList): ticket 7");
+    let (code, text, error) = run(&["check", SAMPLE, "--expected", path]);
+    assert_eq!(code, 3, "{error}");
+    assert!(text.starts_with("LEAK  PersonRegistry.PERSONS (LinkedList): "), "{text}");
+    write("PersonRegistry.PERSONS (LinkedList)");
+    let (code, _, error) = run(&["check", SAMPLE, "--expected", path]);
+    assert_eq!(code, 1, "a line without a reason");
+    assert!(error.contains("line 1 is no expected leak") && error.contains("the reason"), "{error}");
+}
+
 /// Names and failures of the test cases in a file.
 fn test_cases(file: &Path) -> Vec<(String, Option<String>)> {
     let text = std::fs::read_to_string(file).expect("a file");

@@ -459,12 +459,7 @@ fn check_input(given: Value, inputs: &mut OpenInputs, progress: &Progress) -> Re
         max_growth.map(|text| text.parse().map_err(|error| wrong(format!("max_growth: {error}")))).transpose()?;
     let retained =
         max_retained.iter().map(|text| text.parse().map_err(|error| wrong(format!("max_retained: {error}"))));
-    let limits = CheckLimits {
-        growth,
-        retained: retained.collect::<Result<_>>()?,
-        soft_as_weak: false,
-        allow_incomplete: false,
-    };
+    let limits = CheckLimits { growth, retained: retained.collect::<Result<_>>()?, ..CheckLimits::default() };
     let window = TimeWindow::whole(input.source.timeline());
     let checked = check(&input.source, window, &limits, progress)?;
     let result = if checked.passed {

@@ -186,6 +186,7 @@ impl Backlog {
     /// What a finding says of it beside its sentence and its numbers.
     pub fn complete(&self, finding: &mut Finding, grew: bool) {
         finding.headline = self.headline(grew);
+        finding.signature = self.place().to_owned();
         let (name, elements) = (self.place().to_owned(), self.of.0.clone());
         finding.place = Some(FoundPlace { name, elements, ..FoundPlace::default() });
         finding.certainty = Certainty::Counted;

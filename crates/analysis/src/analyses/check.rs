@@ -1,23 +1,28 @@
 //! Checks for build pipelines: fails if anything accumulates or a limit is exceeded, and names the owners.
 //!
-//! Without a limit every finding of the detectors that make the verdict is a failure. With limits they alone decide.
+//! Without a limit every finding of the detectors that make the verdict is a failure, unless it is expected. With limits they alone decide.
 //! [`CheckReport`] serialises as the JSON form that `docs/report-json.md` describes.
+
+mod expected;
+mod limits;
+
+pub use expected::ExpectedLeak;
+use limits::LimitOf;
+pub use limits::{GrowthLimit, RetainedLimit};
 
 use super::cut::field_references;
 use super::report::{self, Report};
 use super::{Certainty, Finding, LeakVerdict, TimeWindow, VerdictKind};
-use crate::group::{MemoryTree, Reads};
+use crate::group::Reads;
 use crate::ownership::OwnerTree;
 use crate::ownership::holders::{NamedObjects, describe, named_objects};
-use crate::table::{Arrangement, Filter, FilterColumn, FilterComparison, Quantity, TableShape, TreeTable};
+use crate::table::{Arrangement, TableShape, TreeTable};
 use crate::tabular::{bytes_text, count_text, several};
-use crate::timeline::{ClosureMetric, History, Metric, NodeId, Source, TimePoint, Timeline};
+use crate::timeline::{ClosureMetric, History, Metric, NodeId, Source};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::KeepRules;
-use memory_city_heap::printable::line_text;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::{BitSet, RootKind};
-use std::str::FromStr;
 use std::sync::Arc;
 
 /// The limits. Without any, nothing may accumulate.
@@ -27,117 +32,18 @@ pub struct CheckLimits {
     pub growth: Option<GrowthLimit>,
     /// Limits on the retained size of groups at the last time.
     pub retained: Vec<RetainedLimit>,
+    /// Leaks that are no failure.
+    pub expected: Vec<ExpectedLeak>,
     /// If true, soft references do not keep their targets.
     pub soft_as_weak: bool,
     /// If true, an input that cannot be judged (no roots, cut off, most of it unreachable) is no failure.
     pub allow_incomplete: bool,
 }
 
-/// How much the heap may grow.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum GrowthLimit {
-    /// Percent of the value at the first time.
-    Percent(f64),
-    /// Bytes.
-    Bytes(u64),
-}
-
-impl FromStr for GrowthLimit {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<GrowthLimit, String> {
-        let wrong = || format!("{text:?} is no amount of growth: write 5% or 20MB");
-        if let Some(percent) = text.trim().strip_suffix('%') {
-            let percent: f64 = percent.trim().parse().map_err(|_| wrong())?;
-            return (percent.is_finite() && percent >= 0.0).then_some(GrowthLimit::Percent(percent)).ok_or_else(wrong);
-        }
-        match crate::table::parse_filter(&format!("bytes > {text}"), &filter_columns()) {
-            Ok(Filter::Compare { number, .. }) if number.value() >= 0.0 => {
-                Ok(GrowthLimit::Bytes(number.value() as u64))
-            }
-            _ => Err(wrong()),
-        }
-    }
-}
-
-/// A limit on a retained size, written as the condition of a failure.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RetainedLimit {
-    /// The limit as typed.
-    text: String,
-    of: LimitOf,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum LimitOf {
-    /// All objects of a type or owner together: `com.acme.Session > 50MB`.
-    Named(String, FilterComparison, Quantity),
-    /// Any group of the tree that an expression holds for: `retained > 50MB and name ~ "acme"`.
-    Groups,
-}
-
-impl FromStr for RetainedLimit {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<RetainedLimit, String> {
-        let columns = filter_columns();
-        let error = match crate::table::parse_filter(text, &columns) {
-            Ok(_) => return Ok(RetainedLimit { text: text.to_owned(), of: LimitOf::Groups }),
-            Err(error) => error,
-        };
-        let Some((name, amount)) = name_and_limit(text) else {
-            return Err(format!(
-                "\n  {}\n  Limits look like: 'com.acme.Session > 50MB' (what all its objects retain), or 'retained > 50MB and \
-                 name ~ \"acme\"' (any group)",
-                error.pointing(text).replace('\n', "\n  ")
-            ));
-        };
-        let amount_only = format!("retained {amount}");
-        match crate::table::parse_filter(&amount_only, &columns) {
-            Ok(Filter::Compare {
-                comparison: comparison @ (FilterComparison::More | FilterComparison::AtLeast),
-                number,
-                ..
-            }) => Ok(RetainedLimit { text: text.to_owned(), of: LimitOf::Named(name.to_owned(), comparison, number) }),
-            Ok(_) => {
-                let name = line_text(name);
-                Err(format!("say what is too much, with > or >=: '{name} > 50MB' fails when it retains more"))
-            }
-            Err(error) => Err(format!("\n  {}", error.pointing(&amount_only).replace('\n', "\n  "))),
-        }
-    }
-}
-
-/// Splits at the last operator: names may have operators in them (`List<int>`).
-fn name_and_limit(text: &str) -> Option<(&str, &str)> {
-    let is_operator = |c: char| "<>=!".contains(c);
-    let mut at = text.rfind(is_operator)?;
-    let longer = at.checked_sub(1).filter(|&before| {
-        text.is_char_boundary(before) && ["<=", ">=", "!=", "=="].iter().any(|two| text[before..].starts_with(two))
-    });
-    at = longer.unwrap_or(at);
-    let name = text[..at].trim();
-    // An expression with something missing, not a name.
-    if [" and", " or", " not"].iter().any(|word| name.ends_with(word)) {
-        return None;
-    }
-    let name = name.strip_prefix('"').and_then(|n| n.strip_suffix('"')).unwrap_or(name);
-    (!name.is_empty() && !name.contains('"')).then_some((name, &text[at..]))
-}
-
-/// The columns that filters may use in trees with all closure metrics.
-fn filter_columns() -> Vec<FilterColumn> {
-    let timeline = Timeline::from_trees(vec![TimePoint::default()], &[MemoryTree::new()]);
-    let timeline = ClosureMetric::CLOSURES.iter().fold(timeline, |t, metric| t.with_metric(metric.info(), |_, _| 0));
-    // Not cancelled: nobody else has the progress.
-    let table = TreeTable::new(Arc::new(timeline), None, Metric::default(), &Progress::new());
-    table.map(|table| table.filter_columns().to_vec()).unwrap_or_default()
-}
-
 /// The result for one limit, or one accumulation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct CheckFinding {
-    /// `accumulation`, `max-growth`, `max-retained`; [`INCOMPLETE`] for an input that could not be judged.
+    /// `accumulation`, `expected`, `max-growth`, `max-retained`; [`INCOMPLETE`] for an input that could not be judged.
     pub id: &'static str,
     /// The subject of the check, for people.
     pub title: String,
@@ -202,7 +108,13 @@ pub fn check(source: &Source, window: TimeWindow, limits: &CheckLimits, progress
     if limits.growth.is_none() && limits.retained.is_empty() {
         let found = leaks(source, window, limits, progress)?;
         report.verdict = LeakVerdict::strongest(found.parts.iter().map(|part| &part.findings));
-        report.checks = accumulations(&found, report.verdict.as_ref(), limits.allow_incomplete);
+        report.checks = accumulations(&found, report.verdict.as_ref(), limits);
+        report.checks.extend(missing(&found, &limits.expected));
+        // The first line is about what fails.
+        let fails = found.findings().find(|finding| expected(finding, &limits.expected).is_none());
+        if let (Some(verdict), Some(finding)) = (&mut report.verdict, fails.filter(|_| !limits.expected.is_empty())) {
+            verdict.headline.clone_from(&finding.headline);
+        }
         report.report = Some(found);
     }
     if let Some(limit) = limits.growth {
@@ -255,7 +167,26 @@ fn leaks(source: &Source, window: TimeWindow, limits: &CheckLimits, progress: &P
     report::decided(source, window, &[("top", MOST), ("soft", soft)], progress)
 }
 
-fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, allow_incomplete: bool) -> Vec<CheckFinding> {
+/// The expected leak that a finding is.
+fn expected<'e>(finding: &Finding, all: &'e [ExpectedLeak]) -> Option<&'e ExpectedLeak> {
+    all.iter().find(|leak| leak.is(finding))
+}
+
+/// The expected leaks that were not found: a reader may want to strike them off.
+fn missing(found: &Report, all: &[ExpectedLeak]) -> Vec<CheckFinding> {
+    let is_missing = |leak: &&ExpectedLeak| !found.findings().any(|finding| leak.is(finding));
+    let finding = |leak: &ExpectedLeak| CheckFinding {
+        id: "expected",
+        title: format!("Expected, and does not accumulate: {}", leak.name),
+        passed: true,
+        message: format!("Expected: {}.", leak.reason.trim_end_matches('.')),
+        details: Vec::new(),
+        bytes: None,
+    };
+    all.iter().filter(is_missing).map(finding).collect()
+}
+
+fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, limits: &CheckLimits) -> Vec<CheckFinding> {
     let finding = |title: String, passed, message: String| CheckFinding {
         id: "accumulation",
         title,
@@ -267,7 +198,7 @@ fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, allow_incomplete
     if found.findings().next().is_none() {
         let verdict = verdict.cloned().unwrap_or_default();
         let (title, passed) = match verdict.kind {
-            VerdictKind::Unknown => ("The growth can be judged", allow_incomplete),
+            VerdictKind::Unknown => ("The growth can be judged", limits.allow_incomplete),
             _ if verdict.is_well() => ("Nothing accumulates", true),
             _ => ("The heap grows", false),
         };
@@ -283,7 +214,15 @@ fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, allow_incomplete
         let place = of.place.as_ref().map_or(&*of.headline, |place| &*place.name);
         let (sentence, lines) = of.details.split_first().map_or((&of.headline, &[][..]), |details| details);
         let details = lines.iter().map(|line| line.trim().to_owned()).collect();
-        CheckFinding { details, ..finding(format!("{}: {place}", accumulates(of)), false, sentence.clone()) }
+        let Some(leak) = expected(of, &limits.expected) else {
+            return CheckFinding {
+                details,
+                ..finding(format!("{}: {place}", accumulates(of)), false, sentence.clone())
+            };
+        };
+        let title = format!("{}, as expected: {place}", accumulates(of));
+        let reason = format!("Expected: {}.", leak.reason.trim_end_matches('.'));
+        CheckFinding { details: [vec![reason], details].concat(), ..finding(title, true, sentence.clone()) }
     };
     let mut findings: Vec<CheckFinding> = found.findings().map(failed).collect();
     // How sure that is.
@@ -544,6 +483,7 @@ fn place_lines(found: &NamedObjects) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::FilterComparison;
 
     #[test]
     fn limits_are_read_and_mistakes_explained() {

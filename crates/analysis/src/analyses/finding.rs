@@ -14,6 +14,8 @@ pub struct Finding {
     pub headline: String,
     /// The same in full: a sentence, then lines below it.
     pub details: Vec<String>,
+    /// The name of its place in the first line: the same for the same leak in other runs and builds. Empty where it has no name.
+    pub signature: String,
     /// Where it is, if it is in one place.
     pub place: Option<FoundPlace>,
     /// The numbers behind it.

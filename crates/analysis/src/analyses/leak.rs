@@ -3,31 +3,32 @@
 use super::backlog::backlog;
 use super::duplicate_classes::deployed_again;
 use super::finding::{Certainty, Finding, FoundPlace, NextStep};
-use super::leak_example::{Example, examples, most_often};
-use super::leak_headline::{self, HeadlineName};
-use super::leak_sentence::{elements_text, filling, heap_bytes, is_of_growth, owner_key, place_text, sentence};
+use super::leak_example::examples;
+use super::leak_first_line::{headline, place_in_words, signature};
+use super::leak_headline::HeadlineName;
+use super::leak_sentence::{elements_text, filling, heap_bytes, owner_key, place_text, sentence};
+use super::leak_table::{columns, row};
 use super::leak_verdict::{HEADLINE, LeakVerdict, VerdictKind, heap_text, percent_text, still_rises};
 use super::measures::unseen_end;
 use super::owner_times::{
     MORE, OwnerTimes, falls, filled_notes, filled_table, is_unclear, rises_each_time, spread, worth_a_look,
 };
 use super::paths::{rules as keep_rules, soft_parameter};
+use super::watched::watched;
 use super::{
     Analysis, Arguments, Description, Detector, DetectorRank, DetectorText, Findings, FollowsFrom, Need, Parameter,
     ParameterKind, TimeWindow,
 };
 use crate::ownership::{
-    Accumulation, AccumulationRules, Course, Doubt, Elements, Holding, OwnerHistory, OwnerPath, PlaceOverTime,
-    accumulations, doubt, ends, filled_once, suspects,
+    Accumulation, AccumulationRules, Course, Doubt, OwnerHistory, OwnerPath, accumulations, doubt, filled_once,
+    suspects,
 };
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
-use crate::timeline::{Source, Unit};
+use crate::tabular::{ResultTable, Row, TableHeader, bytes_text};
+use crate::timeline::Source;
+use memory_city_heap::Profile;
 use memory_city_heap::error::Result;
-use memory_city_heap::ownership::Dominators;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{BitSet, HeapState, ObjectId, Profile, Strength, TypeId};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
     Box::new(Leak)
@@ -165,7 +166,8 @@ impl Analysis for Leak {
         let mut details: Vec<Vec<String>> = backlog.iter().map(|backlog| vec![backlog.sentence(grew)]).collect();
         let mut lines = details.len();
         for (point, example) in listed.iter().zip(&examples) {
-            let mut told = vec![if grew { sentence(history, point) } else { filling(history, point) }];
+            let place = place_in_words(history, point, example, grew);
+            let mut told = vec![if grew { sentence(history, point, &place) } else { filling(history, point, &place) }];
             // Of what hangs on no place of its own one way says nothing.
             let is_rest = !grew && history.places()[point.place as usize].is_shared();
             if let Some(path) = example.path.as_ref().filter(|_| !is_rest) {
@@ -205,6 +207,7 @@ impl Analysis for Leak {
         for (at, (finding, (point, example))) in places.iter_mut().zip(listed.iter().zip(&examples)).enumerate() {
             let more = if at == 0 { points.len() - 1 } else { 0 };
             finding.headline = headline(history, point, example, more, grew);
+            finding.signature = signature(history, point, example, grew);
             finding.place = Some(FoundPlace {
                 name: place_text(history, point.place),
                 owner: owner_key(history, point.place),
@@ -384,214 +387,5 @@ fn verdict(
     of(VerdictKind::Ok, format!("Nothing accumulates: the heap went {}{course}", heap_text(heap)))
 }
 
-/// Share of the bytes of a place; a collection with as much gives it its name.
-const MOST_OF_PLACE: f64 = 0.8;
-
-/// The first line about a place.
-fn headline(history: &OwnerHistory, point: &Accumulation, example: &Example, more: usize, grew: bool) -> String {
-    let at = &history.places()[point.place as usize];
-    let is_rest = !grew && at.is_shared();
-    // Of several collections of one place, one is no name for all, unless it has most of it.
-    let is_most =
-        |held: &Holding| held.largest.is_some_and(|(_, bytes)| bytes as f64 >= MOST_OF_PLACE * held.total.bytes as f64);
-    let is_one = at.held.last().is_some_and(|held| held.heads <= 1 || is_most(held));
-    let path =
-        example.path.clone().filter(|_| !is_rest).map(|path| if is_one { path } else { path.without_last_key() });
-    let (own, last_heads) = at.held.last().map_or((0, 0), |held| (held.own.objects, held.heads));
-    // Where the elements are the objects themselves, those that one of them refers to are few; but they have the name if nothing above has.
-    let cut = |path: &OwnerPath| Some(path.clone().up_to(&at.name, None, true)).filter(|path| path.steps.len() > 1);
-    let is_few = point.elements == Elements::Own && example.filled.is_none_or(|(_, elements)| elements <= own);
-    let to_own = path.as_ref().filter(|_| is_few).and_then(cut);
-    let are_own = to_own.is_some();
-    let path = to_own.or(path).map(|path| match &point.elements {
-        Elements::Below(below) => {
-            let first = below.first().map(|&p| &history.places()[p as usize]);
-            // What hangs on each of the elements that a collection has more of, has more in the collection.
-            let heads = first.map_or((0, 0), |first| ends(&first.held, |h| h.heads));
-            let path = match grown(example) {
-                Some(grown) if grown > 0 && grown * 2 >= heads.1.saturating_sub(heads.0) => path.up_to_filled(&at.name),
-                _ => path,
-            };
-            // A chain has a link for each element: the field of a link says nothing, nor does that of one place among many.
-            let with_element = last_heads <= 1 && own * 2 < point.count.1;
-            if at.is_shared() { path } else { path.up_to(&at.name, first.map(|first| &*first.name), with_element) }
-        }
-        _ => path,
-    });
-    let names = history.path(point.place);
-    // Of several holders the way of one says nothing, where what it leads through has no more elements than before.
-    let name = match HeadlineName::of_sharers(&names).filter(|_| grown(example) == Some(0)) {
-        Some(name) => name,
-        None => HeadlineName::of(&names, path.as_ref(), history.profile()),
-    };
-    let (kind, count) = match &point.elements {
-        Elements::Below(below) => {
-            let first = below.first().map(|&p| &history.places()[p as usize]);
-            let count = first.map_or(0, |place| ends(&place.held, |h| h.heads).1);
-            (first.map_or_else(|| Arc::clone(&at.name), |place| Arc::clone(&place.name)), count)
-        }
-        Elements::Own | Elements::Larger => (Arc::clone(&at.name), point.count.1),
-    };
-    let kind = example.class.as_deref().unwrap_or(&kind);
-    // What a place holds of its own may be one constant, referred to many times.
-    let filled = example.filled.filter(|_| is_one && !at.is_thread()).map(|(_, last)| last);
-    // Elements that others hold too are no heads of a place, but are in the collection.
-    let count = match (&point.elements, filled) {
-        (Elements::Below(_), Some(elements)) if is_own_collection(example, at) => count.max(elements),
-        (Elements::Below(_), _) if is_one && !at.is_thread() => count.max(example.chained),
-        _ => count,
-    };
-    let elements = match (&point.elements, filled) {
-        (Elements::Own | Elements::Larger, Some(elements)) if elements > 1 && !are_own => {
-            format!("{} elements", count_text(elements))
-        }
-        _ => leak_headline::elements_text(&point.elements, kind, count, at.is_thread()),
-    };
-    let (first, last) = point.bytes;
-    let amount = match grew {
-        true => {
-            let grown = last.saturating_sub(first);
-            let of = if is_of_growth(history, grown) { "the heap's growth" } else { "all that grew" };
-            let doubt = doubt(history, point).map_or_else(String::new, |doubt| format!("; {}", doubt.text()));
-            format!("+{}, {:.0} % of {of}{doubt}", bytes_text(grown), 100.0 * point.share)
-        }
-        false => format!("{}, {:.0} % of the heap", bytes_text(last), 100.0 * point.share),
-    };
-    leak_headline::line(&name, &elements, &amount, more)
-}
-
-/// How many elements more the collection on the path has than at first, where it is known to be the same.
-fn grown(example: &Example) -> Option<u64> {
-    example.filled.and_then(|(first, last)| Some(last.saturating_sub(first?)))
-}
-
-/// Whether the collection with elements on the path is what the place is named after.
-fn is_own_collection(example: &Example, at: &PlaceOverTime) -> bool {
-    example.path.as_ref().and_then(|path| path.filled.as_ref()).is_some_and(|filled| *filled.of == *at.name)
-}
-
 /// The title where there is one point in time.
 const FILLS: &str = "What fills the heap";
-
-/// Most objects between an action and the object it is to clear away.
-const MOST_OWNERS: usize = 16;
-
-/// The objects watched by cleaners and finalizers that are all alive: the VM lists these until the watched object is gone, so the watched
-/// objects matter, not the list. Objects kept by the watchers alone, such as an action that refers to the object it clears away, belong to
-/// the watchers.
-fn watched(heap: &HeapState, dominators: &Dominators, history: &OwnerHistory, point: &Accumulation) -> Option<String> {
-    // They are the elements, or what these hang on: a cleaner has an action.
-    let places = match &point.elements {
-        Elements::Below(below) if below.len() == 1 => vec![below[0], point.place],
-        Elements::Below(_) | Elements::Own => vec![point.place],
-        Elements::Larger => return None,
-    };
-    let is_of_vm = |of: TypeId| {
-        let name = &heap.types()[of.0 as usize].name;
-        let known = &heap.profile().types;
-        known.references.iter().chain(known.cleaners).any(|of| name.starts_with(of))
-    };
-    let largest = places.into_iter().filter_map(|place| history.places()[place as usize].largest());
-    let of = largest.map(|(o, _)| heap.type_of(o)).find(|&of| is_of_vm(of))?;
-    let name = &heap.types()[of.0 as usize].name;
-    // Those of this place alone: the program may have others, which are as they should be.
-    let (holder, _) = history.places()[point.place as usize].largest()?;
-    let is_element = matches!(point.elements, Elements::Own);
-    let here = match if is_element { dominators.owner(holder) } else { Some(holder) } {
-        Some(holder) => owned_by(heap, dominators, holder),
-        None => BitSet::full(heap.object_count()),
-    };
-    let here = || heap.referents().all().iter().filter(|r| heap.type_of(r.from) == of && here.contains(r.from.0));
-    let owners = |o: ObjectId| std::iter::successors(dominators.owner(o), |&up| dominators.owner(up)).take(MOST_OWNERS);
-    let (mut all, mut alive) = (0u64, 0u64);
-    for referent in here() {
-        let waits = matches!(referent.strength, Strength::Phantom | Strength::Finalizer);
-        all += 1;
-        let by_itself = || owners(referent.to).any(|owner| owner == referent.from);
-        alive += u64::from(waits && heap.is_reachable(referent.to) && !by_itself());
-    }
-    // The first of a list may watch nothing.
-    let (about, _) = most_often(heap, here()).filter(|_| 10 * alive >= 9 * all.max(1))?;
-    Some(format!(
-        "{} holds {} {name} (+{}) for as long as what they watch is alive, most often {about}: they are no leak of their own.",
-        place_text(history, point.place),
-        count_text(all),
-        bytes_text(point.bytes.1.saturating_sub(point.bytes.0)),
-    ))
-}
-
-/// An object and all that it owns.
-fn owned_by(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> BitSet {
-    let mut owned = BitSet::new(heap.object_count());
-    let mut open = vec![o];
-    while let Some(o) = open.pop() {
-        owned.insert(o.0);
-        open.extend(dominators.owned(Some(o)));
-    }
-    owned
-}
-
-fn columns() -> Vec<Column> {
-    let objects = CellKind::Number(Unit::Objects);
-    let bytes = CellKind::Number(Unit::Bytes);
-    vec![
-        Column::new("place", "Place", CellKind::Text, "Who owns what grows, from the root down"),
-        Column::new("elements", "Elements", CellKind::Text, "The type of what it fills up with"),
-        Column::new("first", "At first", objects, "Elements at the first point in time"),
-        Column::new("last", "At last", objects, "Elements at the last point in time"),
-        Column::new("retained_first", "Retained at first", bytes, "What it kept alive at the first point in time"),
-        Column::new("retained", "Retained", bytes, "What it keeps alive at the last point in time"),
-        Column::new("growth", "Growth", CellKind::Change(Unit::Bytes), "The difference of the two"),
-        Column::new("share", "Share of growth", CellKind::Percent, "Part of the growth of the whole heap"),
-        Column::new(
-            "entries_first",
-            "Entries at first",
-            objects,
-            "Elements of the last collection on the path, at first",
-        ),
-        Column::new("entries", "Entries", objects, "Elements of the last collection on the path, at last"),
-        Column::new("course", "Course", CellKind::Text, "How it grows: lasting, paused, or in the last step alone"),
-        Column::new(
-            "since",
-            "Since",
-            CellKind::Number(Unit::Count),
-            "The last point in time looked at, counted from 1, at which there was no more than a twentieth of the growth",
-        ),
-        Column::new(
-            "grown_at",
-            "Grown at",
-            CellKind::Number(Unit::Count),
-            "The next that was looked at: there was more by then",
-        ),
-        Column::new("path", "Path", CellKind::Text, "From the GC root to it, by fields"),
-        Column::new("owner", "Owner", CellKind::Text, "The key of the place when grouped by owner"),
-    ]
-}
-
-fn row(looked: &OwnerTimes, point: &Accumulation, example: &Example, grew: bool) -> Row {
-    let history = &looked.history;
-    let since = looked.grows_between(point.place).filter(|_| grew);
-    let time = |at: Option<usize>| at.map_or(Cell::Empty, |at| Cell::Number(at as u64 + 1));
-    let entries = |count: Option<u64>| count.map_or(Cell::Empty, Cell::Number);
-    let (first, last) = point.bytes;
-    Row {
-        cells: vec![
-            Cell::Text(place_text(history, point.place)),
-            Cell::Text(elements_text(history, point)),
-            Cell::Number(point.count.0),
-            Cell::Number(point.count.1),
-            Cell::Number(first),
-            Cell::Number(last),
-            Cell::Change(super::change(first, last)),
-            Cell::Percent(100.0 * point.share),
-            entries(example.filled.and_then(|(first, _)| first)),
-            entries(example.filled.map(|(_, last)| last)),
-            if grew { Cell::Text(point.course.title().into()) } else { Cell::Empty },
-            time(since.map(|(from, _)| from)),
-            time(since.map(|(_, next)| next)),
-            example.path.as_ref().map_or(Cell::Empty, |path| Cell::Text(path.text())),
-            Cell::Text(owner_key(history, point.place)),
-        ],
-        ..Row::default()
-    }
-}

@@ -64,7 +64,7 @@ impl LeakPlace {
         let growth = finding.number("growth").map(|bytes| Cell::Change(bytes as i64));
         let left_out = findings.tables.first().and_then(|table| table.left_out.as_ref()).map_or(0, |(n, _)| *n);
         Some(LeakPlace {
-            title: title(&finding.headline).to_owned(),
+            title: finding.signature.clone(),
             place: place.name,
             elements: place.elements,
             counts: (first, last),
@@ -202,21 +202,6 @@ impl LeakLines {
     }
 }
 
-/// The name before the elements in a first line: what stands before the first colon that is in no quotes and no parentheses.
-fn title(line: &str) -> &str {
-    let (mut is_quoted, mut depth) = (false, 0usize);
-    for (at, c) in line.char_indices() {
-        match c {
-            '"' => is_quoted = !is_quoted,
-            '(' | '[' if !is_quoted => depth += 1,
-            ')' | ']' if !is_quoted => depth = depth.saturating_sub(1),
-            ':' if !is_quoted && depth == 0 && line[at + 1..].starts_with(' ') => return &line[..at],
-            _ => {}
-        }
-    }
-    ""
-}
-
 /// The types in a list of elements, such as `1,200 com.acme.Order (3 at first), 7 byte[] (0 at first)`.
 fn types(elements: &str) -> Vec<&str> {
     let name = |part: &'_ str| -> Option<(usize, usize)> {
@@ -315,14 +300,6 @@ mod tests {
 
     #[test]
     fn the_place_has_the_name_of_the_first_line() {
-        for (line, name) in [
-            ("EventBus.listeners (ArrayList): 12 Handler, +2 MB", "EventBus.listeners (ArrayList)"),
-            ("Cache.regions[\"a: b\"] (HashMap): 3 Entry", "Cache.regions[\"a: b\"] (HashMap)"),
-            ("thread \"http: 8080\" (ends): 3 Task", "thread \"http: 8080\" (ends)"),
-            ("Nothing accumulates", ""),
-        ] {
-            assert_eq!(title(line), name, "{line}");
-        }
         let titled = LeakPlace { title: "Shop.orders (ArrayList)".into(), ..leak(0.9) };
         let said = said(&titled, &series(4));
         assert_eq!(

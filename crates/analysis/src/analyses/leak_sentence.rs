@@ -28,9 +28,8 @@ pub(super) fn owner_key(history: &OwnerHistory, place: u32) -> String {
 }
 
 /// As [`sentence`], at one point in time: the amount there is, without growth.
-pub(super) fn filling(history: &OwnerHistory, point: &Accumulation) -> String {
+pub(super) fn filling(history: &OwnerHistory, point: &Accumulation, place: &str) -> String {
     let at = |place: u32| &history.places()[place as usize];
-    let place = place_text(history, point.place);
     let (count, bytes) = (count_text(point.count.1), bytes_text(point.bytes.1));
     let holds = match &point.elements {
         Elements::Below(below) => {
@@ -101,9 +100,9 @@ fn kinds(history: &OwnerHistory, below: &[u32], text: impl Fn(u32) -> String) ->
     kinds.join(", ")
 }
 
-pub(super) fn sentence(history: &OwnerHistory, point: &Accumulation) -> String {
+/// The amounts of a place at both ends, and its share of the growth. `place`: its name.
+pub(super) fn sentence(history: &OwnerHistory, point: &Accumulation, place: &str) -> String {
     let (before, after) = point.count;
-    let place = place_text(history, point.place);
     let heads = ends(&history.places()[point.place as usize].held, |h| h.heads);
     let holds = match point.elements {
         Elements::Below(_) => format!("holds {}", elements_text(history, point)),

@@ -173,6 +173,19 @@ impl<'h> KeepGraph<'h> {
         }
     }
 
+    /// As [`KeepGraph::kept`], with whether the reference is a plain one.
+    pub(super) fn kept_by(&self, o: ObjectId, mut each: impl FnMut(ObjectId, bool)) {
+        let weaker = self.heap.referents().of(o);
+        let apart = self.apart_from(o);
+        for (place, &target) in self.heap.references(o).iter().enumerate() {
+            let strength = strength_at(weaker, target, place as u32);
+            let keeps = strength.is_none_or(|strength| self.keeping.rules.keeps(strength));
+            if keeps && apart.is_none_or(|lasting| !lasting.contains(target.0)) {
+                each(target, strength.is_none());
+            }
+        }
+    }
+
     /// For an object that nothing lasting keeps: the objects that it does not keep.
     #[inline]
     fn apart_from(&self, o: ObjectId) -> Option<&BitSet> {

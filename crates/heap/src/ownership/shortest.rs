@@ -1,4 +1,4 @@
-//! Shortest paths from GC roots to objects.
+//! Shortest paths from GC roots to objects. Weaker references are on a path only where plain ones do not lead to its end.
 
 use super::graph::KeepGraph;
 use crate::bits::BitSet;
@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::progress::Progress;
 use crate::types::ObjectId;
 
-/// For each object the last step of a shortest path from a GC root to it. Memory: 4 bytes an object, 8 while it is made.
+/// By object: the last step of its path from a GC root. The path has as few weaker references as possible; without any it is a shortest
+/// one. Memory: 4 bytes an object, 8 while it is made.
 pub struct ShortestPaths {
     /// By object: the object it was first reached from, [`UNREACHED`], or [`HELD`] by a root.
     from: Vec<u32>,
@@ -20,7 +21,7 @@ const CHECKED: usize = 1 << 18;
 
 impl ShortestPaths {
     /// Searches breadth first from all roots. With `wanted`, the search ends when all of these are reached, and has no answer for others.
-    /// Of several shortest paths it always picks the same one. O(objects + references).
+    /// Of several such paths it always picks the same one. O(objects + references).
     ///
     /// # Errors
     /// When cancelled.
@@ -46,18 +47,27 @@ impl ShortestPaths {
             open &= reach(root, HELD, &mut queue);
         }
         let mut at = 0;
-        while let Some(&o) = queue.get(at).filter(|_| open) {
+        // Weaker references wait until nothing else leads on.
+        let mut weaker: Vec<(ObjectId, ObjectId)> = Vec::new();
+        while open && at < queue.len() {
+            let o = queue[at];
             at += 1;
             if at.is_multiple_of(CHECKED) {
                 progress.check()?;
                 progress.advance(CHECKED as u64);
             }
-            graph.kept(o, |target| open &= reach(target, o.0, &mut queue));
+            graph.kept_by(o, |target, is_plain| match is_plain {
+                true => open &= reach(target, o.0, &mut queue),
+                false => weaker.push((o, target)),
+            });
             let of = heap.type_of(o);
             if !std::mem::replace(&mut types_seen[of.0 as usize], true)
                 && let Some(class) = heap.mirror_of(of)
             {
                 open &= reach(class, o.0, &mut queue);
+            }
+            if at == queue.len() {
+                weaker.drain(..).for_each(|(by, target)| open &= reach(target, by.0, &mut queue));
             }
         }
         Ok(ShortestPaths { from })

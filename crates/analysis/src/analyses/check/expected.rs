@@ -1,0 +1,114 @@
+//! Leaks that a person has looked at and lets pass, each with the reason.
+
+use super::super::Finding;
+use memory_city_heap::error::{Error, Result};
+use memory_city_heap::regular;
+use std::path::Path;
+
+/// Most bytes of a file of them.
+const MOST: u64 = 1 << 20;
+
+/// A leak that is expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedLeak {
+    /// Its name, as in the first line of a report: `Cache.regions["eu"] (HashMap)`.
+    pub name: String,
+    /// Why it is no defect.
+    pub reason: String,
+}
+
+impl ExpectedLeak {
+    /// Reads a file with a line for each: the name, a colon and a blank, the reason. Empty lines and those that begin with `# ` say nothing.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a line has no reason.
+    pub fn read(path: &Path) -> Result<Vec<ExpectedLeak>> {
+        let bytes = regular::read(path, MOST).map_err(|error| Error::io(path, error))?;
+        ExpectedLeak::parse(&String::from_utf8_lossy(&bytes)).map_err(|line| Error::Unusable {
+            what: format!("{}: line {line} is no expected leak", path.display()),
+            remedy: "Write the name as the first line of the report has it, a colon, and the reason: `Cache.entries (HashMap): bounded by 10,000`"
+                .into(),
+        })
+    }
+
+    /// The number of the first line that has no reason is the error.
+    fn parse(text: &str) -> std::result::Result<Vec<ExpectedLeak>, usize> {
+        let lines = text.lines().map(str::trim).zip(1usize..);
+        let lines = lines.filter(|(line, _)| !line.is_empty() && *line != "#" && !line.starts_with("# "));
+        lines
+            .map(|(line, number)| {
+                let (name, reason) = split(line).ok_or(number)?;
+                Ok(ExpectedLeak { name: name.to_owned(), reason: reason.to_owned() })
+            })
+            .collect()
+    }
+
+    /// Whether a finding is this leak. The type of its collection may be another one than it was.
+    pub fn is(&self, finding: &Finding) -> bool {
+        !finding.signature.is_empty() && without_type(&self.name) == without_type(&finding.signature)
+    }
+}
+
+/// The name and the rest of a line: parted by the first colon and blank that are in no quotes and no parentheses.
+fn split(line: &str) -> Option<(&str, &str)> {
+    let (mut is_quoted, mut depth) = (false, 0usize);
+    for (at, c) in line.char_indices() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            '(' | '[' if !is_quoted => depth += 1,
+            ')' | ']' if !is_quoted => depth = depth.saturating_sub(1),
+            ':' if !is_quoted && depth == 0 && at > 0 && line[at + 1..].starts_with(' ') => {
+                return Some((line[..at].trim_end(), line[at + 1..].trim())).filter(|(_, reason)| !reason.is_empty());
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn without_type(name: &str) -> &str {
+    name.strip_suffix(')').and_then(|name| name.rsplit_once(" (")).map_or(name, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_a_name_and_a_reason() {
+        let parsed = |text: &str| {
+            let all = ExpectedLeak::parse(text)?;
+            Ok(all.into_iter().map(|leak| (leak.name, leak.reason)).collect::<Vec<_>>())
+        };
+        let one = |name: &str, reason: &str| Ok(vec![(name.to_owned(), reason.to_owned())]);
+        for (text, expected) in [
+            ("", Ok(Vec::new())),
+            ("# known\n\n#\n", Ok(Vec::new())),
+            ("Shop.orders (ArrayList): by design", one("Shop.orders (ArrayList)", "by design")),
+            ("  Shop.orders:  ticket 12: later \n", one("Shop.orders", "ticket 12: later")),
+            ("#'shop/state (PersistentVector): a log", one("#'shop/state (PersistentVector)", "a log")),
+            ("Cache.regions[\"a: b\"] (HashMap): full", one("Cache.regions[\"a: b\"] (HashMap)", "full")),
+            ("thread \"http: 8080\": pool", one("thread \"http: 8080\"", "pool")),
+            ("Shop.orders", Err(1)),
+            ("A.b: c\nShop.orders:", Err(2)),
+            (": reason", Err(1)),
+        ] {
+            assert_eq!(parsed(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_leak_is_known_by_its_name_whatever_its_type() {
+        let named = |signature: &str| Finding { signature: signature.to_owned(), ..Finding::default() };
+        let expected = |name: &str| ExpectedLeak { name: name.to_owned(), reason: "r".to_owned() };
+        for (name, signature, is) in [
+            ("Shop.orders (ArrayList)", "Shop.orders (ArrayList)", true),
+            ("Shop.orders", "Shop.orders (LinkedList)", true),
+            ("Shop.orders (ArrayList)", "Shop.orders", true),
+            ("Shop.orders", "Shop.ordersByDay (HashMap)", false),
+            ("Shop", "", false),
+        ] {
+            assert_eq!(expected(name).is(&named(signature)), is, "{name} {signature}");
+        }
+    }
+}

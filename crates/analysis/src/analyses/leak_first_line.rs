@@ -1,0 +1,126 @@
+//! The first line about a place that leaks, or that fills the heap: its name, its elements, its share.
+
+use super::leak_example::Example;
+use super::leak_headline::{self, HeadlineName};
+use super::leak_sentence::{is_of_growth, place_text};
+use crate::ownership::{Accumulation, Elements, Holding, OwnerHistory, OwnerPath, PlaceOverTime, doubt, ends};
+use crate::tabular::{bytes_text, count_text};
+use std::sync::Arc;
+
+/// Share of the bytes of a place; a collection with as much gives it its name.
+const MOST_OF_PLACE: f64 = 0.8;
+
+/// The place in the sentence about it: its owners, or its name in the first line where several share it. Then the owners say less.
+pub(super) fn place_in_words(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bool) -> String {
+    let at = &history.places()[point.place as usize];
+    let is_shared = history.path(point.place).iter().any(|name| name.starts_with("shared"));
+    let name = Some(()).filter(|_| is_shared && !at.is_shared()).map(|()| named(history, point, example, grew).0);
+    let tells = |name: &HeadlineName| !name.name.starts_with("shared") && !name.name.contains(" and ");
+    name.filter(tells).map_or_else(|| place_text(history, point.place), |name| name.text())
+}
+
+/// The name of a place in the first line, in full.
+pub(super) fn signature(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bool) -> String {
+    named(history, point, example, grew).0.text()
+}
+
+/// Whether one object of a place is all of it, or most. Of several collections of one place, one is no name for all.
+fn is_one(at: &PlaceOverTime) -> bool {
+    let is_most =
+        |held: &Holding| held.largest.is_some_and(|(_, bytes)| bytes as f64 >= MOST_OF_PLACE * held.total.bytes as f64);
+    at.held.last().is_some_and(|held| held.heads <= 1 || is_most(held))
+}
+
+/// The name of a place in the first line. And whether it is that of the elements themselves, which nothing above holds by a name.
+fn named(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bool) -> (HeadlineName, bool) {
+    let at = &history.places()[point.place as usize];
+    let is_rest = !grew && at.is_shared();
+    let is_one = is_one(at);
+    let path =
+        example.path.clone().filter(|_| !is_rest).map(|path| if is_one { path } else { path.without_last_key() });
+    let (own, last_heads) = at.held.last().map_or((0, 0), |held| (held.own.objects, held.heads));
+    // Where the elements are the objects themselves, those that one of them refers to are few; but they have the name if nothing above has.
+    let cut = |path: &OwnerPath| Some(path.clone().up_to(&at.name, None, true)).filter(|path| path.steps.len() > 1);
+    let is_few = point.elements == Elements::Own && example.filled.is_none_or(|(_, elements)| elements <= own);
+    let to_own = path.as_ref().filter(|_| is_few).and_then(cut);
+    let are_own = to_own.is_some();
+    let path = to_own.or(path).map(|path| match &point.elements {
+        Elements::Below(below) => {
+            let first = below.first().map(|&p| &history.places()[p as usize]);
+            // What hangs on each of the elements that a collection has more of, has more in the collection.
+            let heads = first.map_or((0, 0), |first| ends(&first.held, |h| h.heads));
+            let path = match grown(example) {
+                Some(grown) if grown > 0 && grown * 2 >= heads.1.saturating_sub(heads.0) => path.up_to_filled(&at.name),
+                _ => path,
+            };
+            // A chain has a link for each element: the field of a link says nothing, nor does that of one place among many.
+            let with_element = last_heads <= 1 && own * 2 < point.count.1;
+            if at.is_shared() { path } else { path.up_to(&at.name, first.map(|first| &*first.name), with_element) }
+        }
+        _ => path,
+    });
+    let names = history.path(point.place);
+    // Of several holders the way of one says nothing, where what it leads through has no more elements than before.
+    let name = match HeadlineName::of_sharers(&names).filter(|_| grown(example) == Some(0)) {
+        Some(name) => name,
+        None => HeadlineName::of(&names, path.as_ref(), history.profile()),
+    };
+    (name, are_own)
+}
+
+/// The first line about a place.
+pub(super) fn headline(
+    history: &OwnerHistory,
+    point: &Accumulation,
+    example: &Example,
+    more: usize,
+    grew: bool,
+) -> String {
+    let at = &history.places()[point.place as usize];
+    let is_one = is_one(at);
+    let (name, are_own) = named(history, point, example, grew);
+    let (kind, count) = match &point.elements {
+        Elements::Below(below) => {
+            let first = below.first().map(|&p| &history.places()[p as usize]);
+            let count = first.map_or(0, |place| ends(&place.held, |h| h.heads).1);
+            (first.map_or_else(|| Arc::clone(&at.name), |place| Arc::clone(&place.name)), count)
+        }
+        Elements::Own | Elements::Larger => (Arc::clone(&at.name), point.count.1),
+    };
+    let kind = example.class.as_deref().unwrap_or(&kind);
+    // What a place holds of its own may be one constant, referred to many times.
+    let filled = example.filled.filter(|_| is_one && !at.is_thread()).map(|(_, last)| last);
+    // Elements that others hold too are no heads of a place, but are in the collection.
+    let count = match (&point.elements, filled) {
+        (Elements::Below(_), Some(elements)) if is_own_collection(example, at) => count.max(elements),
+        (Elements::Below(_), _) if is_one && !at.is_thread() => count.max(example.chained),
+        _ => count,
+    };
+    let elements = match (&point.elements, filled) {
+        (Elements::Own | Elements::Larger, Some(elements)) if elements > 1 && !are_own => {
+            format!("{} elements", count_text(elements))
+        }
+        _ => leak_headline::elements_text(&point.elements, kind, count, at.is_thread()),
+    };
+    let (first, last) = point.bytes;
+    let amount = match grew {
+        true => {
+            let grown = last.saturating_sub(first);
+            let of = if is_of_growth(history, grown) { "the heap's growth" } else { "all that grew" };
+            let doubt = doubt(history, point).map_or_else(String::new, |doubt| format!("; {}", doubt.text()));
+            format!("+{}, {:.0} % of {of}{doubt}", bytes_text(grown), 100.0 * point.share)
+        }
+        false => format!("{}, {:.0} % of the heap", bytes_text(last), 100.0 * point.share),
+    };
+    leak_headline::line(&name, &elements, &amount, more)
+}
+
+/// How many elements more the collection on the path has than at first, where it is known to be the same.
+fn grown(example: &Example) -> Option<u64> {
+    example.filled.and_then(|(first, last)| Some(last.saturating_sub(first?)))
+}
+
+/// Whether the collection with elements on the path is what the place is named after.
+fn is_own_collection(example: &Example, at: &PlaceOverTime) -> bool {
+    example.path.as_ref().and_then(|path| path.filled.as_ref()).is_some_and(|filled| *filled.of == *at.name)
+}

@@ -148,7 +148,7 @@ fn what_is_expected_passes_with_its_reason() {
     assert!(text.contains("Expected: a log, bounded by the disk."), "{text}");
     assert!(text.contains("ok    Expected, and does not accumulate: Other.rows (ArrayList)"), "{text}");
     let checked = json(&["check", SAMPLE, "--expected", path, "--format", "json"], 0);
-    assert_eq!(checked["report"]["analyses"][0]["findings"][0]["signature"], "PersonRegistry.PERSONS (LinkedList)");
+    assert_eq!(checked["report"]["findings"][0]["signature"], "PersonRegistry.PERSONS (LinkedList)");
     write("Other.rows (ArrayList): ticket 7");
     let (code, text, error) = run(&["check", SAMPLE, "--expected", path]);
     assert_eq!(code, 3, "{error}");

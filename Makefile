@@ -96,8 +96,8 @@ endif
 test: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
 test: export CLIPPY_ARGS := -Dwarnings__CLIPPY_HACKERY__
 
-# One profile for all of it. A failed step does not keep the others from running. The last one lists all failed tests, and what the
-# tests took; then follows the time of each step.
+# One profile for all of it. A failed step does not keep the others from running. The last step lists all failed
+# tests, and the times of tests. The time of each step follows.
 test: setup setup-test
 	@failed=; times=; for step in checks doc-test bench-build packages-test adding-test suite; do \
 		began=$$SECONDS; $(MAKE) --no-print-directory $$step || failed+=" $$step"; times+=" $$step $$((SECONDS - began)) s;"; \

@@ -43,7 +43,7 @@ pub struct CheckArgs {
     /// --where` ('retained > 50MB and name ~ "acme"')
     #[arg(long, value_name = "EXPRESSION")]
     max_retained: Vec<RetainedLimit>,
-    /// Let leaks pass that this file names: a line for each, with its name from the first line, a colon and the reason
+    /// Let leaks pass that this file names: a line for each, with the name that `check` prints, a colon and the reason
     #[arg(long, value_name = "FILE", conflicts_with_all = ["max_growth", "max_retained"])]
     expected: Option<PathBuf>,
     /// Soft references do not keep what they refer to, as if memory were short

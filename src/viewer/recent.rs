@@ -2,6 +2,7 @@
 //! to answer.
 
 use super::document::{Document, Opened};
+use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::loading::{Loading, is_sample};
 use super::saved_settings;
@@ -37,7 +38,10 @@ impl RecentInput {
 /// Inputs of earlier runs, the newest first.
 #[derive(Resource, Default)]
 pub struct RecentInputs {
-    all: Vec<RecentInput>,
+    /// Paths of all, as the settings keep them.
+    all: Vec<Vec<PathBuf>>,
+    /// Those that are still there.
+    there: Vec<RecentInput>,
     /// Whether those of earlier runs are still there is being looked up.
     looking: Option<Job<Vec<RecentInput>>>,
     /// Whether another input has come since.
@@ -45,40 +49,57 @@ pub struct RecentInputs {
 }
 
 impl RecentInputs {
-    /// Those that are still there.
-    pub fn all(&self) -> &[RecentInput] {
-        &self.all
+    /// Those that are still there, as far as that is known.
+    pub fn there(&self) -> &[RecentInput] {
+        &self.there
     }
 
     fn push(&mut self, paths: Vec<PathBuf>) {
-        self.all.retain(|one| one.paths != paths);
-        self.all.insert(0, RecentInput::of(paths));
+        self.all.retain(|one| *one != paths);
+        self.all.insert(0, paths.clone());
         self.all.truncate(MOST);
+        self.there.retain(|one| one.paths != paths);
+        self.there.insert(0, RecentInput::of(paths));
+        self.there.truncate(MOST);
     }
 
-    /// Of what the settings keep, those that are still there.
-    fn still_there(kept: &Value) -> Vec<RecentInput> {
+    /// Adds those of earlier runs.
+    fn add(&mut self, found: Vec<RecentInput>) {
+        let new = found.into_iter().filter(|one| !self.there.contains(one)).collect::<Vec<_>>();
+        self.there.extend(new);
+        self.there.truncate(MOST);
+    }
+
+    fn parse(kept: &Value) -> Vec<Vec<PathBuf>> {
         let paths = |one: &Value| -> Vec<PathBuf> {
             one.as_array().into_iter().flatten().filter_map(Value::as_str).map(PathBuf::from).collect()
         };
         let all = kept.as_array().into_iter().flatten().map(paths);
-        let there = |paths: &Vec<PathBuf>| !paths.is_empty() && paths.iter().take(MOST_PATHS).all(|path| path.exists());
-        all.filter(there).take(MOST).map(RecentInput::of).collect()
+        all.filter(|paths| !paths.is_empty() && paths.len() <= MOST_PATHS).take(MOST).collect()
+    }
+
+    fn still_there(all: Vec<Vec<PathBuf>>) -> Vec<RecentInput> {
+        let there = |paths: &Vec<PathBuf>| paths.iter().all(|path| path.exists());
+        all.into_iter().filter(there).map(RecentInput::of).collect()
     }
 
     fn kept(&self) -> Value {
         let text = |path: &PathBuf| path.to_str().filter(|text| text.len() <= LONGEST).map(Value::from);
         let one = |paths: &Vec<PathBuf>| paths.iter().map(text).collect::<Option<Vec<Value>>>().map(Value::from);
-        self.all.iter().map(|input| &input.paths).filter(|paths| paths.len() <= MOST_PATHS).filter_map(one).collect()
+        self.all.iter().filter(|paths| paths.len() <= MOST_PATHS).filter_map(one).collect()
+    }
+}
+
+fn take_found(mut recent: ResMut<RecentInputs>, mut awake: ResMut<Awake>) {
+    if let Some(found) = recent.looking.as_ref().and_then(Job::poll) {
+        recent.looking = None;
+        recent.add(found.unwrap_or_default());
+        awake.keep_if(true);
     }
 }
 
 fn keep(mut recent: ResMut<RecentInputs>, loading: Res<Loading>, document: Res<Document>) {
-    if let Some(found) = recent.looking.as_ref().and_then(Job::poll) {
-        recent.looking = None;
-        recent.all = found.unwrap_or_default();
-    }
-    if !recent.has_new || recent.looking.is_some() || loading.is_opening() {
+    if !recent.has_new || loading.is_opening() {
         return;
     }
     recent.has_new = false;
@@ -96,8 +117,11 @@ pub struct RecentPlugin;
 
 impl Plugin for RecentPlugin {
     fn build(&self, app: &mut App) {
-        let look = |kept: Value| Job::start(move |_| RecentInputs::still_there(&kept));
-        app.insert_resource(RecentInputs { looking: saved_settings::kept(NAME).map(look), ..RecentInputs::default() })
+        let all = saved_settings::kept(NAME).map_or_else(Vec::new, |kept| RecentInputs::parse(&kept));
+        let looked = all.clone();
+        let looking = (!all.is_empty()).then(|| Job::start(move |_| RecentInputs::still_there(looked)));
+        app.insert_resource(RecentInputs { all, looking, ..RecentInputs::default() })
+            .add_systems(Update, take_found.in_set(Stage::Derive))
             .add_observer(|_: On<Opened>, mut recent: ResMut<RecentInputs>| recent.has_new = true)
             .add_systems(Last, keep);
     }
@@ -117,12 +141,20 @@ mod tests {
             std::fs::write(&path(at)[0], "").expect("written");
             recent.push(path(at));
         }
-        assert_eq!(recent.all(), [2, 5, 4, 3, 1].map(path).map(RecentInput::of));
+        assert_eq!(recent.there(), [2, 5, 4, 3, 1].map(path).map(RecentInput::of));
         std::fs::remove_file(&path(4)[0]).expect("removed");
-        assert_eq!(RecentInputs::still_there(&recent.kept()), [2, 5, 3, 1].map(path).map(RecentInput::of));
+        let all = RecentInputs::parse(&recent.kept());
+        assert_eq!(all, recent.all);
+        let found = RecentInputs::still_there(all);
+        assert_eq!(found, [2, 5, 3, 1].map(path).map(RecentInput::of));
+        // What was opened while they were looked up comes first.
+        let mut opened = RecentInputs::default();
+        opened.push(path(3));
+        opened.add(found);
+        assert_eq!(opened.there(), [3, 2, 5, 1].map(path).map(RecentInput::of));
         // Settings are files: anything may stand in them.
         for wrong in [json!(1), json!("a"), json!([[]]), json!([[1]]), json!([["/no/such"]]), json!({"a": []})] {
-            assert!(RecentInputs::still_there(&wrong).is_empty(), "{wrong}");
+            assert!(RecentInputs::still_there(RecentInputs::parse(&wrong)).is_empty(), "{wrong}");
         }
         // What cannot be kept is left out alone.
         recent.push(vec!["x".repeat(LONGEST + 1).into()]);

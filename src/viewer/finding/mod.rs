@@ -179,9 +179,9 @@ impl LeakSearch {
         }
     }
 
-    /// All places that were found, the first one first.
-    pub fn places(&self) -> impl Iterator<Item = LeakPlace> + '_ {
-        (0..).map_while(|number| LeakPlace::of(self.findings.as_ref()?, number))
+    /// All owners that were found, the first one first.
+    pub fn owners(&self) -> impl Iterator<Item = LeakPlace> + '_ {
+        (0..).map_while(|number| LeakPlace::of(self.findings.as_ref()?, number)).filter(|place| !place.owner.is_empty())
     }
 
     /// Turns to the next of several places, after the last to the first. Returns it, if there is another.
@@ -234,15 +234,13 @@ impl LeakSearch {
     }
 }
 
-/// The step of a hint that shows the owner, where one is known and the city does not show it.
+/// The step of a hint that shows the owner of what leaks most, where it is known and the city does not show it.
 pub fn step_to_owner(world: &World) -> Option<HintStep> {
     let search = world.resource::<LeakSearch>();
-    let there = search.is_where_it_tells(
-        world.resource::<Document>().get(),
-        world.get_resource::<Selection>().and_then(Selection::node),
-    );
-    let known = matches!(search.known(), FindingState::Leaks(_));
-    (known && !there).then(|| HintStep::action("Show the owner", Action::ShowOwner).opens("city"))
+    let selected = world.get_resource::<Selection>().and_then(Selection::node);
+    let there = search.is_where_it_tells(world.resource::<Document>().get(), selected);
+    let known = matches!(search.known(), FindingState::Leaks(leak) if !leak.owner.is_empty());
+    (known && !there).then(|| HintStep::action("Show what leaks most", Action::ShowOwner).opens("city"))
 }
 
 /// Why the owners of a document cannot be shown as groups, for people; `Ok` where they can.

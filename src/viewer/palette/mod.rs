@@ -109,7 +109,7 @@ fn entries_of(
         aside: format!("{:.0} % of the {of}", 100.0 * place.share),
         does: Does::Place(place.number),
     };
-    let mut all: Vec<PaletteEntry> = leak.places().map(place).collect();
+    let mut all: Vec<PaletteEntry> = leak.owners().map(place).collect();
     for (at, bookmark) in bookmarks.list().iter().enumerate() {
         let (title, aside) = (bookmark.name.clone(), format!("time {}", bookmark.time + 1));
         all.push(PaletteEntry { kind: "Bookmarks", title, aside, does: Does::Bookmark(at) });

@@ -276,7 +276,7 @@ fn overlays(
     let start = status::StartCard {
         has_sample: sample.is_some(),
         over_sample: panels.start,
-        recent: recent.as_ref().map_or(&[], |recent| recent.all()),
+        recent: recent.as_ref().map_or(&[], |recent| recent.there()),
         listening: listening.address().map(|(address, _)| address),
     };
     let answer = match loading.state() {

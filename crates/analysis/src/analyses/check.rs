@@ -108,12 +108,9 @@ pub fn check(source: &Source, window: TimeWindow, limits: &CheckLimits, progress
     if limits.growth.is_none() && limits.retained.is_empty() {
         let found = leaks(source, window, limits, progress)?;
         report.verdict = LeakVerdict::strongest(found.parts.iter().map(|part| &part.findings));
-        report.checks = accumulations(&found, report.verdict.as_ref(), limits);
-        report.checks.extend(missing(&found, &limits.expected));
-        // The first line is about what fails.
-        let fails = found.findings().find(|finding| expected(finding, &limits.expected).is_none());
-        if let (Some(verdict), Some(finding)) = (&mut report.verdict, fails.filter(|_| !limits.expected.is_empty())) {
-            verdict.headline.clone_from(&finding.headline);
+        report.checks = accumulations(&found, report.verdict.as_ref(), limits.allow_incomplete);
+        if !limits.expected.is_empty() {
+            report.expect(&found, &limits.expected);
         }
         report.report = Some(found);
     }
@@ -167,26 +164,7 @@ fn leaks(source: &Source, window: TimeWindow, limits: &CheckLimits, progress: &P
     report::decided(source, window, &[("top", MOST), ("soft", soft)], progress)
 }
 
-/// The expected leak that a finding is.
-fn expected<'e>(finding: &Finding, all: &'e [ExpectedLeak]) -> Option<&'e ExpectedLeak> {
-    all.iter().find(|leak| leak.is(finding))
-}
-
-/// The expected leaks that were not found: a reader may want to strike them off.
-fn missing(found: &Report, all: &[ExpectedLeak]) -> Vec<CheckFinding> {
-    let is_missing = |leak: &&ExpectedLeak| !found.findings().any(|finding| leak.is(finding));
-    let finding = |leak: &ExpectedLeak| CheckFinding {
-        id: "expected",
-        title: format!("Expected, and does not accumulate: {}", leak.name),
-        passed: true,
-        message: format!("Expected: {}.", leak.reason.trim_end_matches('.')),
-        details: Vec::new(),
-        bytes: None,
-    };
-    all.iter().filter(is_missing).map(finding).collect()
-}
-
-fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, limits: &CheckLimits) -> Vec<CheckFinding> {
+fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, allow_incomplete: bool) -> Vec<CheckFinding> {
     let finding = |title: String, passed, message: String| CheckFinding {
         id: "accumulation",
         title,
@@ -198,7 +176,7 @@ fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, limits: &CheckLi
     if found.findings().next().is_none() {
         let verdict = verdict.cloned().unwrap_or_default();
         let (title, passed) = match verdict.kind {
-            VerdictKind::Unknown => ("The growth can be judged", limits.allow_incomplete),
+            VerdictKind::Unknown => ("The growth can be judged", allow_incomplete),
             _ if verdict.is_well() => ("Nothing accumulates", true),
             _ => ("The heap grows", false),
         };
@@ -213,16 +191,10 @@ fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, limits: &CheckLi
     let failed = |of: &Finding| {
         let place = of.place.as_ref().map_or(&*of.headline, |place| &*place.name);
         let (sentence, lines) = of.details.split_first().map_or((&of.headline, &[][..]), |details| details);
-        let details = lines.iter().map(|line| line.trim().to_owned()).collect();
-        let Some(leak) = expected(of, &limits.expected) else {
-            return CheckFinding {
-                details,
-                ..finding(format!("{}: {place}", accumulates(of)), false, sentence.clone())
-            };
-        };
-        let title = format!("{}, as expected: {place}", accumulates(of));
-        let reason = format!("Expected: {}.", leak.reason.trim_end_matches('.'));
-        CheckFinding { details: [vec![reason], details].concat(), ..finding(title, true, sentence.clone()) }
+        let name =
+            Some(&of.signature).filter(|name| !name.is_empty()).map(|name| format!("Name for --expected: {name}"));
+        let details = lines.iter().map(|line| line.trim().to_owned()).chain(name).collect();
+        CheckFinding { details, ..finding(format!("{}: {place}", accumulates(of)), false, sentence.clone()) }
     };
     let mut findings: Vec<CheckFinding> = found.findings().map(failed).collect();
     // How sure that is.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Share of the bytes of a place; a collection with as much gives it its name.
 const MOST_OF_PLACE: f64 = 0.8;
 
-/// The place in the sentence about it: its owners, or its name in the first line where several share it. Then the owners say less.
+/// The place in the sentence about it: its owners, or its name in the first line where several share it. Names of sharers say less than a field.
 pub(super) fn place_in_words(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bool) -> String {
     let at = &history.places()[point.place as usize];
     let is_shared = history.path(point.place).iter().any(|name| name.starts_with("shared"));
@@ -19,9 +19,10 @@ pub(super) fn place_in_words(history: &OwnerHistory, point: &Accumulation, examp
     name.filter(tells).map_or_else(|| place_text(history, point.place), |name| name.text())
 }
 
-/// The name of a place in the first line, in full.
+/// The name of a place in the first line, of any length.
 pub(super) fn signature(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bool) -> String {
-    named(history, point, example, grew).0.text()
+    let HeadlineName { name, container } = named(history, point, example, grew).0;
+    container.map_or_else(|| name.clone(), |of| format!("{name} ({of})"))
 }
 
 /// Whether one object of a place is all of it, or most. Of several collections of one place, one is no name for all.

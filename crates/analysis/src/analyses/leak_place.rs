@@ -5,12 +5,14 @@ use super::interface::Findings;
 use super::verdict::Verdict;
 use crate::ownership::grows_between;
 use crate::tabular::{Cell, CellKind, bytes_text, count_text};
-use crate::timeline::{Metric, NodeId, Timeline, Unit, brief};
+use crate::timeline::{Metric, NodeId, Timeline, Unit, brief, shortened};
 
 /// The text for an input that has no owners.
 pub const OWNER_UNKNOWN: &str = "The owners are not known";
 /// Letters of a place in large letters.
 const HEADLINE: usize = 64;
+/// Letters of a name that a report has given.
+const TITLE: usize = 106;
 
 /// A place that accumulates, in words.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,7 +66,7 @@ impl LeakPlace {
         let growth = finding.number("growth").map(|bytes| Cell::Change(bytes as i64));
         let left_out = findings.tables.first().and_then(|table| table.left_out.as_ref()).map_or(0, |(n, _)| *n);
         Some(LeakPlace {
-            title: finding.signature.clone(),
+            title: shortened(&finding.signature, TITLE),
             place: place.name,
             elements: place.elements,
             counts: (first, last),

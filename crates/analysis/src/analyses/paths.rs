@@ -51,7 +51,7 @@ impl Analysis for PathsToRoots {
                     id: "kind",
                     title: "Paths",
                     explanation: "interesting: every way through which enough of the group is reached; shortest: for each \
-                        object of the group one path as short as any; owners: only what alone keeps objects alive, and \
+                        object of the group a path with the fewest weaker references, as short as possible; owners: only what alone keeps objects alive, and \
                         where nothing does, the shortest path",
                     kind: ParameterKind::Choice {
                         default: "interesting",

@@ -154,8 +154,8 @@ impl<'h> Filling<'h> {
                     } else if is_array {
                         has_entries = true;
                     }
-                    // Few insides have several referrers: the others are met once.
-                    if self.heap.referrers(target).len() == 1 || seen.insert(target) {
+                    // Few insides have several referrers: the others are met once. Of the head a root may be the other one.
+                    if target != head && (self.heap.referrers(target).len() == 1 || seen.insert(target)) {
                         open.push(target);
                     }
                 } else if target != head {
@@ -275,6 +275,13 @@ mod tests {
             ("java.util.HashMap$Node", &[7, 42]),
             ("java.lang.Object[]", &[9]),
             ("java.lang.Object[]", &[]),
+            // Its own view is all that refers to it.
+            ("java.util.HashMap", &[44, 45]),
+            ("java.util.HashMap$KeySet", &[43]),
+            ("java.util.HashMap$Node[]", &[46]),
+            ("java.util.HashMap$Node", &[6, 7]),
+            ("java.util.Vector", &[47, 48]),
+            ("java.lang.Object[]", &[6, 7]),
         ]);
         let filling = Filling::new(&heap);
         for (of, expected) in [
@@ -291,6 +298,8 @@ mod tests {
             (26, Some(3)),
             (30, Some(2)),
             (37, Some(2)),
+            (43, Some(1)),
+            (47, Some(2)),
         ] {
             assert_eq!(filling.elements(o[of]), expected, "object {of}");
         }

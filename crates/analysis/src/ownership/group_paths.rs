@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub enum WayKind {
     /// Every way through which enough of the group is reached.
     Interesting,
-    /// For each object of the group one way as short as any.
+    /// For each object of the group a shortest way, with as few weaker references as possible.
     Shortest,
     /// Only the owners, and the shortest path where an object has none.
     Owners,

@@ -165,10 +165,11 @@ impl<'a> Builder<'a> {
         let mut batch: Vec<(ObjectId, Option<ObjectId>)> = Vec::with_capacity(BATCH);
         for i in 0.. {
             batch.clear();
-            batch.extend(objects.by_ref().filter(|&(o, _)| known.is_none() || self.shared.is_below(o)).take(BATCH));
+            batch.extend(objects.by_ref().take(BATCH));
             if batch.is_empty() {
                 break;
             }
+            batch.retain(|&(o, _)| known.is_none() || self.shared.is_below(o));
             if (BATCH * i).is_multiple_of(CHECKED) {
                 progress.check()?;
                 progress.advance(CHECKED as u64);

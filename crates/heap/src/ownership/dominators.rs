@@ -235,7 +235,7 @@ impl OwnedRows {
         for row in start.windows(2).filter(|row| row[1] - row[0] > 1) {
             let row = &mut all[row[0] as usize..row[1] as usize];
             match row.len() > LONG_ROW {
-                true => row.par_sort_by_cached_key(first),
+                true => row.par_sort_unstable_by_key(first),
                 false => row.sort_unstable_by_key(first),
             }
         }

@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::progress::Progress;
 use crate::types::ObjectId;
 
-/// By object: the last step of its path from a GC root. The path has as few weaker references as possible; without any it is a shortest
-/// one. Memory: 4 bytes an object, 8 while it is made.
+/// By object: the last step of its path from a GC root. The path has as few weaker references as possible. A path without any is a
+/// shortest one. Memory: 4 bytes an object, 8 while it is made.
 pub struct ShortestPaths {
     /// By object: the object it was first reached from, [`UNREACHED`], or [`HELD`] by a root.
     from: Vec<u32>,

@@ -19,7 +19,7 @@ use super::plan::CityPlan;
 use super::states::{PlotState, Standing};
 use super::values::{AT_ONCE, OF_A_CORE, Plots, SampleRoom, Samples, Values};
 use glam::Vec3;
-use memory_city_analysis::timeline::{Metric, Timeline};
+use memory_city_analysis::timeline::{Metric, NodeId, Timeline};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ pub struct Appearance {
     colour: ColourScale,
     height: HeightScale,
     opaque: Vec<bool>,
-    growing: usize,
+    growing: (usize, usize),
     may_shrink: MayShrink,
     unit: f32,
     tallest: f64,
@@ -131,8 +131,10 @@ impl Appearance {
         let slabs = plan.districts.iter().map(|d| d.top);
         let tallest = roofs.chain(slabs).fold(0.0, f64::max);
         let opaque = plan.solid(timeline, look.opaque, base.filter(|_| both_ways));
-        let solid = (0..opaque.len()).filter(|&plot| opaque[plot]).filter_map(|plot| plan.building(plot));
-        let growing = solid.filter(|&node| timeline.growth(node, plan.config().metric) > 0).count();
+        let solid: Vec<NodeId> =
+            (0..opaque.len()).filter(|&plot| opaque[plot]).filter_map(|plot| plan.building(plot)).collect();
+        let grows = |&&node: &&NodeId| timeline.growth(node, plan.config().metric) > 0;
+        let growing = (solid.iter().filter(grows).count(), solid.len());
         // Growth is gray where there is none, so what shrinks has a sign. Compared times have signs for everything.
         let may_shrink = match base {
             None if ["growth", "overall"].contains(&mode.id) => MayShrink::find(plan, timeline),
@@ -233,8 +235,8 @@ impl Appearance {
         &self.opaque
     }
 
-    /// How many of the opaque buildings grow.
-    pub fn growing(&self) -> usize {
+    /// How many of the opaque buildings grow, and how many there are.
+    pub fn growing(&self) -> (usize, usize) {
         self.growing
     }
 

@@ -24,14 +24,17 @@ impl Appearance {
 
     /// The buildings that are opaque, in a city of so many points in time.
     pub fn opaque_line(&self, times: usize) -> String {
-        let (most, growing) = (self.look().opaque, self.growing());
+        let (most, (growing, solid)) = (self.look().opaque, self.growing());
         let which = match times < 2 {
             true => format!("the {most} largest"),
             false if self.legend().gradient.is_diverging() => format!("the {most} that changed most"),
             false if growing >= most => format!("the {most} that grew most"),
-            false if growing == 0 => format!("the {most} largest, as none grew"),
-            false if growing == 1 => "the one that grew, then the largest".to_owned(),
-            false => format!("the {growing} that grew, then the largest"),
+            false if growing == 0 => format!("{solid} buildings, none grew"),
+            false => {
+                let grew = if growing == 1 { "the one".to_owned() } else { format!("the {growing}") };
+                let others = if solid > growing { format!(", and {} more", solid - growing) } else { String::new() };
+                format!("{grew} that grew{others}")
+            }
         };
         format!("Solid: {which}. Faded: the rest")
     }
@@ -62,7 +65,7 @@ mod tests {
                 CityPlan::new(&timeline, &CityConfig { area_mode, metric: Metric::Bytes, ..CityConfig::default() });
             let look = Look { height: height.into(), opaque: 7, opacity: 0.25, ..Look::default() };
             let appearance = Appearance::new(&plan, &timeline, &look);
-            assert_eq!(appearance.opaque_line(2), "Solid: the one that grew, then the largest. Faded: the rest");
+            assert_eq!(appearance.opaque_line(2), "Solid: the one that grew. Faded: the rest");
             assert_eq!(appearance.opaque_line(1), "Solid: the 7 largest. Faded: the rest");
             appearance.shape_line(&plan, &timeline)
         };

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::viewer::finding::tests::{press, two_places, two_places_at};
 
-    /// From the classes to the owner, from there to its paths; with these shown, to its elements.
+    /// From the classes to the owner, from there to its paths; with these shown, to its objects.
     #[test]
     fn hints_lead_from_classes_to_the_owner_and_its_paths() {
         let mut world = two_places_at(2);

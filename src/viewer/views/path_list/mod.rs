@@ -207,7 +207,7 @@ fn head(ui: &mut egui::Ui, tools: &mut PathTools<'_>) {
     ui.horizontal(|ui| {
         let kinds = [
             (WayKind::Interesting, "Most interesting", "Every way through which enough of the group is reached"),
-            (WayKind::Shortest, "Shortest", "For each object one path as short as any"),
+            (WayKind::Shortest, "Shortest", "For each object a shortest path, with as few weaker references as possible"),
         ];
         for (kind, title, help) in kinds {
             let text = RichText::new(title).size(12.0);

@@ -92,6 +92,7 @@ impl Error {
             K::AlreadyExists => "Name another one",
             K::NotADirectory | K::IsADirectory => "Check the path: files and folders are not each other's place",
             K::OutOfMemory => "Raise the limit to memory (ulimit -v), or open a smaller file",
+            K::FileTooLarge => "Check the path: this file is another kind than was asked for, or make it smaller",
             K::StorageFull | K::QuotaExceeded => "Make room on that disk and try again",
             _ => "Check the disk and try again",
         };

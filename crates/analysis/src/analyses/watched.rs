@@ -10,9 +10,9 @@ use memory_city_heap::{BitSet, HeapState, ObjectId, Strength, TypeId};
 /// Most objects between an action and the object it is to clear away.
 const MOST_OWNERS: usize = 16;
 
-/// The objects watched by cleaners and finalizers that are all alive: the VM lists these until the watched object is gone, so the watched
-/// objects matter, not the list. Objects kept by the watchers alone, such as an action that refers to the object it clears away, belong to
-/// the watchers.
+/// The objects watched by cleaners and finalizers, where all of them are alive. The VM lists the watchers until the watched object is gone. So
+/// the watched objects matter, not the list. Objects that watchers alone keep belong to the watchers: an action may refer to the object it clears
+/// away.
 pub(super) fn watched(
     heap: &HeapState,
     dominators: &Dominators,

@@ -1,5 +1,5 @@
-//! Objects whose owner is known without a search. One object alone refers to them, and they refer only to that object, or to objects that are
-//! folded already: first the array of a text, then the text, then the entry of a map that holds it. In most heaps these are most objects.
+//! Objects whose owner is known without a search. One object alone refers to them; they refer only to it, or to objects that are folded
+//! already. The array of a text comes first, then the text, then the entry of the map that holds it. In most heaps these are most objects.
 
 use super::KeepGraph;
 use crate::error::Result;

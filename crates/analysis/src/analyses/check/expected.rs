@@ -14,7 +14,7 @@ const MOST: u64 = 1 << 20;
 /// A leak that is expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedLeak {
-    /// Its name, as in the first line of a report: `Cache.regions["eu"] (HashMap)`.
+    /// Its name, as a [`Finding`] has it as its signature: `Cache.regions["eu"] (HashMap)`.
     pub name: String,
     /// Why it is no defect.
     pub reason: String,
@@ -29,7 +29,7 @@ impl ExpectedLeak {
         let bytes = regular::read(path, MOST).map_err(|error| Error::io(path, error))?;
         ExpectedLeak::parse(&String::from_utf8_lossy(&bytes)).map_err(|line| Error::Unusable {
             what: format!("{}: line {line} is no expected leak", path.display()),
-            remedy: "Write the name as the first line of the report has it, a colon, and the reason: `Cache.entries (HashMap): bounded by 10,000`"
+            remedy: "Write the name that `check` prints, a colon, and the reason: `Cache.entries (HashMap): bounded by 10,000`"
                 .into(),
         })
     }
@@ -110,8 +110,7 @@ fn reason(leak: &ExpectedLeak) -> String {
     format!("Expected: {}.", leak.reason.trim_end_matches('.'))
 }
 
-/// The name and the rest of a line: parted by the first colon and blank that are in no quotes and no parentheses; where there are none, by the
-/// first.
+/// The name and the reason of a line. The first colon and blank outside quotes and parentheses part them; without one, the first of all.
 fn split(line: &str) -> Option<(&str, &str)> {
     let parts = |at: usize| {
         let (name, reason) = (line[..at].trim_end(), line[at + 1..].trim());

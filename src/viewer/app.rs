@@ -37,13 +37,9 @@ use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
 use bevy::render::renderer::RenderAdapterInfo;
 use bevy::render::view::Msaa;
 use bevy::window::{ExitCondition, PresentMode, WindowResolution};
-use bevy::winit::{EventLoopProxyWrapper, UpdateMode, WinitPlugin, WinitSettings};
+use bevy::winit::{EventLoopProxyWrapper, WinitPlugin};
 use memory_city_heap::printable::line_text;
 use std::path::PathBuf;
-use std::time::Duration;
-
-/// Time between frames that show the progress of something.
-const WAITING: Duration = Duration::from_millis(100);
 
 /// Everything a document and its views need but a window.
 pub struct ViewerPlugin {
@@ -141,12 +137,11 @@ pub fn window(views: Views, size: WindowSize) -> App {
         }),
         ..default()
     }))
-    .add_plugins((ViewerPlugin { views }, super::window::WindowPlugin))
+    .add_plugins((ViewerPlugin { views }, super::window::WindowPlugin, super::rest::RestPlugin))
     .insert_resource(size)
     .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))
     .add_systems(Startup, (wake_for_results, spawn_window_camera))
-    .add_systems(Update, title_window.in_set(Stage::Derive))
-    .add_systems(Last, rest_when_nothing_moves);
+    .add_systems(Update, title_window.in_set(Stage::Derive));
     app
 }
 
@@ -227,54 +222,5 @@ fn title_window(document: Res<Document>, mut windows: Query<&mut Window>, mut na
         if window.title != title {
             window.title.clone_from(&title);
         }
-    }
-}
-
-/// Seconds until a window rests after the last event: tooltips have come by then.
-const SETTLES: f32 = 0.6;
-/// The first of these seconds. Panels fade and scroll on, so every frame is drawn.
-const FADES: f32 = 0.25;
-/// Most seconds that one frame counts for, so that some frames come before the window rests, also on a slow machine. Panels animate by so
-/// much at most in a frame. The screen shows a frame after the next has begun.
-const LONGEST_FRAME: f32 = 0.1;
-/// The last of these seconds, three frames. They also follow what the window waited for: drawn in one, submitted in the next, then shown.
-const SHOWN: f32 = 2.5 * LONGEST_FRAME;
-/// Time between the frames after that.
-const TOOLTIP: Duration = Duration::from_millis(120);
-
-/// Frames are drawn only while something changes: a window at rest costs nothing.
-#[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
-fn rest_when_nothing_moves(
-    mut awake: ResMut<Awake>,
-    keys: Res<ButtonInput<KeyCode>>,
-    buttons: Res<ButtonInput<MouseButton>>,
-    time: Res<Time>,
-    mut events: MessageReader<bevy::window::WindowEvent>,
-    mut settle: Local<f32>,
-    mut winit: ResMut<WinitSettings>,
-    (mut frames, mut rested): (Local<u64>, Local<bool>),
-) {
-    let input = events.read().count() > 0 || keys.get_pressed().len() > 0 || buttons.get_pressed().len() > 0;
-    let Awake { moves, waits } = std::mem::take(&mut *awake);
-    let least = if waits { SHOWN } else { 0.0 };
-    *settle = if input || moves { SETTLES } else { (*settle - time.delta_secs().min(LONGEST_FRAME)).max(least) };
-    *frames += 1;
-    let rests = *settle <= 0.0;
-    if *rested != rests {
-        *rested = rests;
-        tracing::debug!("{}: {} frames so far", if rests { "at rest" } else { "awake" }, *frames);
-    } else if rests {
-        // Nobody asked for it, as far as is known here: there are none but one a minute.
-        tracing::debug!("drawn while resting: {} frames so far", *frames);
-    }
-    let mode = match (rests, waits) {
-        (true, _) => UpdateMode::reactive_low_power(Duration::from_secs(60)),
-        (false, _) if *settle > SETTLES - FADES => UpdateMode::Continuous,
-        (false, true) => UpdateMode::reactive_low_power(WAITING),
-        (false, false) => UpdateMode::reactive_low_power(TOOLTIP),
-    };
-    if winit.focused_mode != mode {
-        winit.focused_mode = mode;
-        winit.unfocused_mode = mode;
     }
 }

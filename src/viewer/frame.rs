@@ -1,6 +1,7 @@
 //! A frame: its stages, and whether another one has to follow.
 
 use bevy::prelude::*;
+use std::time::Duration;
 
 /// The stages of a frame, in order.
 #[derive(SystemSet, Debug, Clone, PartialEq, Eq, Hash)]
@@ -22,6 +23,8 @@ pub enum Stage {
 pub struct Awake {
     pub(super) moves: bool,
     pub(super) waits: bool,
+    /// After what time panels change by themselves; `None`: never.
+    pub(super) panels: Option<Duration>,
 }
 
 impl Awake {
@@ -32,6 +35,11 @@ impl Awake {
             tracing::trace!("moves: {}", std::panic::Location::caller());
         }
         self.moves |= moving;
+    }
+
+    /// Asks for a frame after a time, for panels; [`Duration::MAX`] asks for none.
+    pub(super) fn panels_after(&mut self, delay: Duration) {
+        self.panels = Some(delay).filter(|delay| *delay < Duration::MAX);
     }
 
     /// Whether work goes on of which the frames since the last call show the progress.

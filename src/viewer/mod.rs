@@ -60,6 +60,7 @@ mod recent;
 mod recording;
 mod references;
 mod remembered;
+mod rest;
 mod root_paths;
 pub mod run;
 pub mod saved_settings;

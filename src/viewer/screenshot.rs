@@ -80,10 +80,13 @@ fn take(
     mut actions: MessageReader<Action>,
     mut pictures: ResMut<WindowPictures>,
     (document, clock, dock): (Res<Document>, Res<Clock>, Res<Dock>),
+    taking: Query<(), With<Screenshot>>,
     mut commands: Commands,
     mut awake: ResMut<Awake>,
 ) {
-    let pictures = pictures.bypass_change_detection();
+    // The GPU and a task have it for some frames.
+    awake.wait_if(!taking.is_empty());
+    let pictures = &mut *pictures;
     for action in actions.read() {
         if *action == Action::Screenshot {
             pictures.wanted.push_back(PictureFile::Free);

@@ -70,6 +70,11 @@ fn skipped() -> bool {
     skipped
 }
 
+/// Has what is shown move, as it does for people, in a window with this folder of settings.
+fn moves(config: &Path) {
+    std::fs::write(config.join("settings.json"), "{}").expect("written");
+}
+
 /// Whether there is a window manager. Where `make test` has installed one, a test that would do without fails.
 fn manager_for(test: &str) -> bool {
     let there = Command::new("openbox").arg("--version").stdout(Stdio::null()).status().is_ok();
@@ -147,7 +152,15 @@ impl Session {
         Session { display, lines, trail, rests: false, pointer, corner, folder, window, manager, server }
     }
 
+    /// Movements are for people: a test that is not about them takes every step at once ([`moves`]).
     fn launch(arguments: &[&str], display: &str, environment: &Environment) -> (Running, Receiver<String>) {
+        for (_, config) in environment.iter().filter(|(name, _)| *name == "MEMORY_CITY_CONFIG") {
+            let settings = config.join("settings.json");
+            if !settings.exists() {
+                std::fs::create_dir_all(config).expect("a folder");
+                std::fs::write(settings, r#"{ "reduced-motion": true }"#).expect("written");
+            }
+        }
         let mut child = Command::new(env!("CARGO_BIN_EXE_memory-city"))
             .args(arguments)
             .env("DISPLAY", display)
@@ -410,6 +423,7 @@ fn a_window_steps_hovers_selects_and_shows_cones() {
     }
     let sample = sample();
     let config = tempfile::tempdir().expect("a folder");
+    moves(config.path());
     let arguments = ["open", &*sample];
     let environment = [("MEMORY_CITY_CONFIG", config.path())];
     let mut session = Session::start(&arguments, &environment);

@@ -74,7 +74,7 @@ pub fn show(
     document: Res<Document>,
     mut awake: ResMut<Awake>,
 ) {
-    let comparison = comparison.bypass_change_detection();
+    let comparison = &mut *comparison;
     if let Some(snapshot) = comparison.snapshot() {
         if working(&ctx, &snapshot) {
             comparison.escape();

@@ -8,7 +8,7 @@ use crate::viewer::action::Action;
 use crate::viewer::frame::Awake;
 use crate::viewer::loading::OpenRequest;
 use crate::viewer::recording::{EndedRecording, JvmChoice, RecorderChild, WindowRecorder};
-use bevy::prelude::{DetectChangesMut, In, MessageWriter, ResMut};
+use bevy::prelude::{In, MessageWriter, ResMut};
 use bevy_egui::egui::{self, Align2, Color32, Key, Modifiers, RichText, Sense};
 use memory_city_agent::{DEFAULT_BUDGET, DEFAULT_WALK_SHARE, DEFAULT_WALKS, WALK_PAUSE};
 use memory_city_analysis::tabular::{bytes_text, count_text};
@@ -45,7 +45,7 @@ pub(in crate::viewer) fn show(
     mut requests: MessageWriter<OpenRequest>,
     mut awake: ResMut<Awake>,
 ) {
-    let recorder = recorder.bypass_change_detection();
+    let recorder = &mut *recorder;
     let Some(choice) = &mut recorder.choosing else { return };
     let jvms = choice.jvms();
     awake.wait_if(jvms.is_none());

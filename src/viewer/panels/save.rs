@@ -251,7 +251,7 @@ fn which_view(ui: &mut egui::Ui, view: &mut &'static str, kinds: &Views) -> bool
 
 /// Writes the requested file.
 fn write_wanted(world: &mut World) {
-    let Some((kind, view, path)) = world.resource_mut::<SaveCard>().bypass_change_detection().wanted.take() else {
+    let Some((kind, view, path)) = world.resource_mut::<SaveCard>().wanted.take() else {
         return;
     };
     let saved = match kind {

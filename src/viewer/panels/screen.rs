@@ -64,9 +64,9 @@ fn let_egui_rest(
 ) {
     typing.0 = false;
     for (mut input, mut context) in &mut contexts {
-        let writes = context.bypass_change_detection().get_mut().text_edit_focused();
+        let writes = context.get_mut().text_edit_focused();
         typing.0 |= writes;
-        input.bypass_change_detection().events.retain(|event| match event {
+        input.events.retain(|event| match event {
             egui::Event::ModifiersChanged(now) => std::mem::replace(&mut *held, *now) != *now,
             egui::Event::Key { key: egui::Key::Tab, .. } => writes,
             egui::Event::Key { key: egui::Key::Space, .. } => writes || focus.takes(KeyCode::Space),
@@ -96,10 +96,10 @@ impl OtherCards<'_> {
     /// Closes one. Returns whether there was one.
     fn escape(&mut self) -> bool {
         #[cfg(target_os = "linux")]
-        if self.jvms.bypass_change_detection().choosing.take().is_some() {
+        if self.jvms.choosing.take().is_some() {
             return true;
         }
-        self.code.bypass_change_detection().escape()
+        self.code.escape()
     }
 }
 
@@ -198,7 +198,8 @@ fn keeps_start(action: Action) -> bool {
 /// Draws everything that egui draws.
 fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContext, With<PrimaryEguiContext>>>>) {
     // A picture without a window is taken once: nothing may be on its way in.
-    let animated = world.query::<&Window>().iter(world).next().is_some();
+    let has_window = world.query::<&Window>().iter(world).next().is_some();
+    let animated = has_window && !world.resource::<Settings>().reduced_motion;
     let query = contexts.get_or_insert_with(|| world.query_filtered());
     let Ok(mut context) = query.single_mut(world) else { return };
     let ctx = context.get_mut().clone();
@@ -209,7 +210,7 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
         return;
     }
     city::hide(world);
-    world.resource_mut::<Selection>().bypass_change_detection().pointed = None;
+    world.resource_mut::<Selection>().pointed = None;
     if world.resource::<Document>().get().is_none() {
         city::fill(world, &ctx);
     } else if visible && !still {

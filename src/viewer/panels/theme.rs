@@ -2,7 +2,7 @@
 
 use super::glossary;
 use crate::viewer::settings::Settings;
-use bevy::prelude::{DetectChangesMut, Query, Res};
+use bevy::prelude::{Query, Res};
 use bevy_egui::EguiRenderOutput;
 use bevy_egui::egui::epaint::Primitive;
 use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
@@ -82,7 +82,7 @@ pub fn by_day(settings: Res<Settings>, mut outputs: Query<&mut EguiRenderOutput>
         return;
     }
     for mut output in &mut outputs {
-        for job in &mut output.bypass_change_detection().paint_jobs {
+        for job in &mut output.paint_jobs {
             if let Primitive::Mesh(mesh) = &mut job.primitive {
                 mesh.vertices.iter_mut().for_each(|vertex| vertex.color = mirrored(vertex.color));
             }
@@ -129,17 +129,21 @@ pub fn bar() -> egui::Frame {
 /// Sets fonts, spacing and colours of a context, once, and whether panels fade in.
 pub fn apply_once(ctx: &egui::Context, animated: bool) {
     let id = egui::Id::new("themed");
-    if ctx.data(|data| data.get_temp::<bool>(id)).is_none() {
-        ctx.data_mut(|data| data.insert_temp(id, true));
-        apply(ctx, animated);
+    let known = ctx.data(|data| data.get_temp::<bool>(id));
+    if known.is_none() {
+        apply(ctx);
+    }
+    if known != Some(animated) {
+        ctx.data_mut(|data| data.insert_temp(id, animated));
+        let animation = if animated { egui::Style::default().animation_time } else { 0.0 };
+        let scrolling =
+            if animated { egui::Style::default().scroll_animation } else { egui::style::ScrollAnimation::none() };
+        ctx.global_style_mut(|style| (style.animation_time, style.scroll_animation) = (animation, scrolling));
     }
 }
 
-fn apply(ctx: &egui::Context, animated: bool) {
+fn apply(ctx: &egui::Context) {
     let mut style = (*ctx.global_style()).clone();
-    if !animated {
-        style.animation_time = 0.0;
-    }
     style.text_styles = [
         (TextStyle::Heading, FontId::new(16.0, FontFamily::Proportional)),
         (TextStyle::Body, FontId::new(13.0, FontFamily::Proportional)),
@@ -322,10 +326,11 @@ mod tests {
     #[test]
     fn what_lies_over_text_is_solid() {
         assert_eq!((SOLID.a(), super::frame().fill), (255, SOLID));
-        for dark in [true, false] {
-            let ctx = egui::Context::default();
-            super::apply(&ctx, dark);
+        let ctx = egui::Context::default();
+        for animated in [true, false, true] {
+            super::apply_once(&ctx, animated);
             let style = ctx.global_style();
+            assert_eq!(style.animation_time > 0.0, animated);
             assert_eq!((style.visuals.window_fill, style.visuals.window_fill.a()), (SOLID, 255));
             assert_eq!(egui::Frame::popup(&style).fill, SOLID);
         }

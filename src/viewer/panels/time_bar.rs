@@ -74,7 +74,7 @@ pub fn draw(
         *heap = Some((state, (values, most)));
     }
     let Some((_, heap)) = heap.as_ref() else { return };
-    let run = run.bypass_change_detection().asked();
+    let run = run.asked();
     let mut tools = TimeTools {
         open,
         heap,

@@ -108,6 +108,7 @@ fn after_any_keys_and_drags_one_key_brings_the_city_back() {
     }
     let sample = sample();
     let home = tempfile::tempdir().expect("a folder");
+    moves(home.path());
     let environment = [("MEMORY_CITY_CONFIG", home.path()), ("HOME", home.path())];
     let session = std::cell::RefCell::new(Session::start_on((1280, 720), &["open", &sample], &environment));
     session.borrow_mut().expect("leak: ");
@@ -155,6 +156,7 @@ fn keys_of_a_person_do_what_their_file_says() {
         return;
     }
     let config = tempfile::tempdir().expect("a folder");
+    moves(config.path());
     let text = r#"{ "First": ["F7"], "Last": ["Ctrl+J"], "FlyAhead": ["I"], "FlyBack": ["K"], "Inspect": ["W"] }"#;
     std::fs::write(config.path().join("keys.json"), text).expect("a file");
     let environment = [("MEMORY_CITY_CONFIG", config.path())];

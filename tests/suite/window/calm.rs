@@ -59,6 +59,7 @@ fn at_rest_nothing_is_drawn_and_no_processor_is_used() {
         return;
     }
     let config = tempfile::tempdir().expect("a folder");
+    moves(config.path());
     let sample = sample();
     let mut session = Session::start(&["open", &*sample], &[("MEMORY_CITY_CONFIG", config.path())]);
     session.expect("leak: ");
@@ -101,6 +102,7 @@ fn drags_by_positions_turn_the_city_and_one_key_brings_it_back() {
         return;
     }
     let config = tempfile::tempdir().expect("a folder");
+    moves(config.path());
     let sample = sample();
     let mut session = Session::start(&["open", &*sample], &[("MEMORY_CITY_CONFIG", config.path())]);
     session.expect("leak: ");

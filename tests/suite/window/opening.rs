@@ -33,6 +33,7 @@ fn a_window_opens_without_a_flash() {
     }
     let sample = sample();
     let config = tempfile::tempdir().expect("a folder");
+    moves(config.path());
     let mut session = Session::start(&["open", &*sample], &[("MEMORY_CITY_CONFIG", config.path())]);
     let ends = Arc::new(AtomicBool::new(false));
     let pictures = watch(&session.display, Arc::clone(&ends));

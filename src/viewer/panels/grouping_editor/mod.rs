@@ -183,7 +183,7 @@ pub fn show(
     mut notices: ResMut<Notices>,
     mut awake: ResMut<Awake>,
 ) {
-    let editor = editor.bypass_change_detection();
+    let editor = &mut *editor;
     let Some(open) = document.get().filter(|_| editor.open) else {
         return;
     };
@@ -199,7 +199,7 @@ pub fn show(
         current: &current,
         settings: &mut wanted,
         draft: &mut editor.draft,
-        notices: notices.bypass_change_detection(),
+        notices: &mut notices,
         awake: false,
         waits: false,
         turn_to: None,

@@ -2,7 +2,7 @@
 
 use super::aims::Aims;
 use super::{RUNS, least, median, processor_time, source};
-use bevy::prelude::{DetectChangesMut as _, World};
+use bevy::prelude::World;
 use glam::Vec3;
 use memory_city::viewer::capture::Studio;
 use memory_city::viewer::city::{CameraRig, City, Shown};
@@ -52,7 +52,7 @@ pub fn reactions(studio: &mut Studio, buildings: usize, aims: &mut Aims) {
     let rig = studio.app().world().resource::<CameraRig>();
     let eye = rig.pose.eye;
     let mut shown = studio.app().world_mut().resource_mut::<Shown>();
-    let Some(city) = shown.bypass_change_detection().0.as_mut() else { return };
+    let Some(city) = shown.0.as_mut() else { return };
     let states = city.states(1);
     let standing = |plot: usize| city.appearance.standing(states.of(plot));
     let mut hits = 0;

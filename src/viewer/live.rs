@@ -189,7 +189,7 @@ fn follow_live(
         asked |= *action == Action::ReLayout;
         closes |= *action == Action::Close;
     }
-    let listening = listening.bypass_change_detection();
+    let listening = &mut *listening;
     let Some(hub) = listening.hub().cloned() else { return };
     // What a person closes stays closed, whatever comes of it.
     let is_live = document.get().is_none_or(|open| open.live.is_some());

@@ -198,7 +198,7 @@ fn look(
     mut run: ResMut<OpenRun>,
     mut awake: ResMut<Awake>,
 ) {
-    let run = run.bypass_change_detection();
+    let run = &mut *run;
     let Some(open) = document.get() else { return };
     if let Some(outcome) = run.job.as_ref().and_then(|(_, job)| job.poll())
         && let Some((look, _)) = run.job.take()

@@ -186,7 +186,7 @@ fn follow(
     (clock, settings, filter): (Res<Clock>, Res<Settings>, Res<SharedFilter>),
     mut awake: ResMut<Awake>,
 ) {
-    let search = search.bypass_change_detection();
+    let search = &mut *search;
     let Some(timeline) = document.timeline() else { return };
     let typed = search.typed.as_ref().filter(|typed| !typed.trim().is_empty());
     let text = typed.unwrap_or(&filter.0).clone();

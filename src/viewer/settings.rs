@@ -358,7 +358,7 @@ impl Plugin for SettingsPlugin {
         };
         app.init_resource::<Settings>()
             .add_observer(move |_: On<Opened>, document: Res<Document>, mut settings: ResMut<Settings>| {
-                let settings = settings.bypass_change_detection();
+                let settings = &mut *settings;
                 follow(&document, settings);
                 // What does not fit is of another input.
                 let times = document.timeline().map_or(0, |timeline| timeline.times());
@@ -373,7 +373,7 @@ impl Plugin for SettingsPlugin {
                 }
             })
             .add_observer(move |_: On<Grew>, document: Res<Document>, mut settings: ResMut<Settings>| {
-                follow(&document, settings.bypass_change_detection());
+                follow(&document, &mut settings);
             });
     }
 }

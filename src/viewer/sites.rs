@@ -47,7 +47,7 @@ fn update(
     windows: Query<(), With<PrimaryWindow>>,
     mut awake: ResMut<Awake>,
 ) {
-    let sites = sites.bypass_change_detection();
+    let sites = &mut *sites;
     let Some(open) = document.get().filter(|_| !windows.is_empty()) else { return };
     if let Some((of, job)) = &sites.job {
         awake.wait_if(true);

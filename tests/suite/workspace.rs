@@ -11,7 +11,7 @@ const ROWS: [&[&str]; 6] = [
     &["memory-city-heap", "memory-city-wire"],
     &["memory-city-agent", "memory-city-formats"],
     &["memory-city-analysis"],
-    &["memory-city-views"],
+    &["memory-city-views", "memory-city-tables"],
     &["memory-city-live"],
     &["memory-city"],
 ];
@@ -200,6 +200,15 @@ fn words_of_the_glossary_are_unique() {
     assert!(seen.len() > 80, "{} words", seen.len());
 }
 
+/// A change that Bevy does not notice needs a number that others compare in every frame.
+#[test]
+fn changes_are_noticed() {
+    for file in rust_files(&root().join("src/viewer")) {
+        let text = std::fs::read_to_string(&file).expect("a source");
+        assert!(!text.contains(".bypass_change_detection("), "{}", file.display());
+    }
+}
+
 /// The pages give the recorder's cost as the table of measurements has it.
 #[test]
 fn costs_are_those_that_were_measured() {
@@ -223,14 +232,18 @@ fn costs_are_those_that_were_measured() {
 
 /// Modules that import each other in a circle can only be understood together. The largest circle of each folder has at most this many;
 /// the module of the folder comes second. The numbers may only shrink.
-const CIRCLES: [(&str, &str, usize); 8] = [
+const CIRCLES: [(&str, &str, usize); 12] = [
     ("crates/heap/src", "", 8),
     ("crates/wire/src", "", 8),
     ("crates/agent/src", "", 8),
     ("crates/formats/src", "", 8),
     ("crates/analysis/src", "", 8),
+    ("crates/tables/src", "", 8),
     ("crates/views/src", "", 8),
     ("crates/live/src", "", 8),
+    ("crates/testing/src", "", 8),
+    ("src/cli", "cli", 8),
+    ("src/jvm", "jvm", 8),
     ("src/viewer", "viewer", 8),
 ];
 

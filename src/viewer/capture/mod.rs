@@ -353,7 +353,7 @@ impl Studio {
         let selected = world.resource::<Selection>().node();
         let (lens, time) = (world.resource::<CameraRig>().lens(), world.resource::<Clock>().time);
         let mut shown = world.resource_mut::<Shown>();
-        let Some(city) = shown.bypass_change_detection().0.as_mut() else { return };
+        let Some(city) = shown.0.as_mut() else { return };
         let home = camera::home(city.tallest(), &lens);
         let focused = selected.and_then(|node| city.focus_pose(node, time, &home, &lens));
         let pose = match (&shot.view, focused) {

@@ -157,7 +157,7 @@ fn work(
     mut commands: Commands,
     mut awake: ResMut<Awake>,
 ) {
-    let comparison = comparison.bypass_change_detection();
+    let comparison = &mut *comparison;
     let mut ends = false;
     for action in actions.read() {
         match action {

@@ -103,7 +103,7 @@ pub fn dot(ctx: &egui::Context, layer: egui::LayerId, tab: egui::Rect) {
 pub fn lamp(world: &mut World, ui: &mut egui::Ui, view: &'static dyn View) -> ChosenStep {
     let mut hints = hints_of(world, view);
     let mut lamps = world.get_resource_mut::<HintLamps>()?;
-    let lamps = lamps.bypass_change_detection();
+    let lamps = &mut *lamps;
     if hints.is_empty() {
         lamps.open = lamps.open.filter(|open| *open != view.id());
         return None;
@@ -185,10 +185,10 @@ fn contents(ui: &mut egui::Ui, hint: Hint, many: usize) -> (ChosenStep, bool) {
 fn act(mut actions: MessageReader<Action>, mut lamps: ResMut<HintLamps>) {
     for action in actions.read() {
         if *action == Action::Hint || *action == Action::HintStep {
-            lamps.bypass_change_detection().asked = Some(*action);
+            lamps.asked = Some(*action);
         }
         if *action == Action::Escape {
-            lamps.bypass_change_detection().open = None;
+            lamps.open = None;
         }
     }
 }
@@ -197,7 +197,7 @@ fn act(mut actions: MessageReader<Action>, mut lamps: ResMut<HintLamps>) {
 /// if there is none.
 pub fn end_frame(world: &mut World, behind: impl Iterator<Item = &'static dyn View>) -> Option<&'static dyn View> {
     let mut lamps = world.get_resource_mut::<HintLamps>()?;
-    let lamps = lamps.bypass_change_detection();
+    let lamps = &mut *lamps;
     let (missed, again) = (lamps.missed(), lamps.asked.is_some());
     if !missed {
         world.resource_mut::<Awake>().keep_if(again);

@@ -292,7 +292,7 @@ fn first_layout(views: &Views, columns: Columns) -> Tree<Pane> {
 pub fn show(world: &mut World, ui: &mut egui::Ui) {
     let views = world.resource::<Views>().clone();
     world.resource_scope(|world, mut dock: Mut<Dock>| {
-        let dock = dock.bypass_change_detection();
+        let dock = &mut *dock;
         dock.fit(ui.available_size(), &views);
         let mut panes = Panes { world, views: &views, edited: false, clicked: None, drawn: Vec::new(), step: None };
         dock.tree.ui(&mut panes, ui);
@@ -472,7 +472,7 @@ fn show_selection(selection: Res<Selection>, views: Res<Views>, mut dock: ResMut
     if let Some(first) = at_right().next().filter(|first| dock.shows(first.id()))
         && !at_right().any(|view| dock.in_front(view.id()))
     {
-        dock.bypass_change_detection().bring_to_front(first, &views);
+        dock.bring_to_front(first, &views);
     }
 }
 

@@ -201,7 +201,7 @@ fn open_code(
     sites: Res<SitesOf>,
     mut awake: ResMut<Awake>,
 ) {
-    let editor = editor.bypass_change_detection();
+    let editor = &mut *editor;
     let mut wanted = requests.read().last().map(|request| request.0.clone());
     let mut opens = false;
     for action in actions.read() {
@@ -243,7 +243,7 @@ fn open_code(
 
 /// Draws the card, while editor or folders are asked for.
 pub(super) fn show(In(ctx): In<egui::Context>, mut editor: ResMut<CodeEditor>, mut awake: ResMut<Awake>) {
-    let editor = editor.bypass_change_detection();
+    let editor = &mut *editor;
     let Some(card) = &mut editor.card else { return };
     let (mut done, mut closes) = (false, false);
     let area = egui::Area::new("code editor".into()).order(egui::Order::Foreground);

@@ -270,7 +270,7 @@ fn follow(
     mut notices: ResMut<Notices>,
     mut awake: ResMut<Awake>,
 ) {
-    let finding = finding.bypass_change_detection();
+    let finding = &mut *finding;
     if let FindingState::Looking(job) = &finding.known {
         awake.wait_if(true);
         if let Some(outcome) = job.poll() {
@@ -326,7 +326,7 @@ fn act(
     mut notices: ResMut<Notices>,
     mut awake: ResMut<Awake>,
 ) {
-    let finding = finding.bypass_change_detection();
+    let finding = &mut *finding;
     let asked: Vec<Action> = actions.p0().read().copied().collect();
     for action in asked {
         match action {

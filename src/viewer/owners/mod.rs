@@ -185,7 +185,7 @@ fn update(
     windows: Query<(), With<PrimaryWindow>>,
     mut awake: ResMut<Awake>,
 ) {
-    let owners = owners.bypass_change_detection();
+    let owners = &mut *owners;
     // Pictures without a window do not ask: they bring what they show.
     let Some(open) = document.get().filter(|_| !windows.is_empty()) else { return };
     owners.question = question(&document, &selection, &clock, &settings);
@@ -274,7 +274,7 @@ fn act(
         actions.clear();
         return;
     };
-    let owners = owners.bypass_change_detection();
+    let owners = &mut *owners;
     for action in actions.read() {
         match action {
             Action::Back => match &mut owners.walk {

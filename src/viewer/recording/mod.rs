@@ -160,7 +160,7 @@ fn record(
     proxy: Option<Res<EventLoopProxyWrapper>>,
     mut awake: ResMut<Awake>,
 ) {
-    let recorder = recorder.bypass_change_detection();
+    let recorder = &mut *recorder;
     let waker = WindowWaker::of(proxy.as_deref());
     for action in actions.read() {
         match action {
@@ -224,7 +224,7 @@ impl Plugin for RecordingPlugin {
             |_: On<Opened>, mut recorder: ResMut<WindowRecorder>| {
                 // Its city is there: the bar at the top goes on to say how the recording goes.
                 if recorder.recording.is_some() {
-                    recorder.bypass_change_detection().choosing = None;
+                    recorder.choosing = None;
                 }
             },
         );

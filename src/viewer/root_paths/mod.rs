@@ -259,7 +259,7 @@ fn update(
     mut notices: ResMut<Notices>,
     mut awake: ResMut<Awake>,
 ) {
-    let ways = ways.bypass_change_detection();
+    let ways = &mut *ways;
     let Some(open) = document.get().filter(|_| !ways.subject.is_empty() && !ways.given) else { return };
     awake.wait_if(ways.job.is_some());
     if let Some(outcome) = ways.job.as_ref().and_then(Job::poll) {
@@ -328,7 +328,7 @@ fn act(
         actions.clear();
         return;
     };
-    let ways = ways.bypass_change_detection();
+    let ways = &mut *ways;
     for action in actions.read() {
         match action {
             Action::RootPaths => {

@@ -110,7 +110,7 @@ impl Analyses {
 }
 
 fn take_findings(mut analyses: ResMut<Analyses>, mut awake: ResMut<Awake>) {
-    let analyses = analyses.bypass_change_detection();
+    let analyses = &mut *analyses;
     awake.wait_if(analyses.job.is_some());
     if let Some(outcome) = analyses.job.as_ref().and_then(Job::poll) {
         analyses.job = None;
@@ -132,7 +132,7 @@ fn draw(
     mut requests: MessageWriter<CodeRequest>,
 ) {
     let Some(open) = document.get() else { return };
-    let state = state.bypass_change_detection();
+    let state = &mut *state;
     let all: Vec<_> = state.registry.iter().cloned().collect();
     let described: Vec<Description> = all.iter().map(|analysis| analysis.describe()).collect();
     let Some(description) = described.get(state.chosen) else { return };
@@ -198,7 +198,7 @@ fn draw(
         };
         match found {
             Some(Ok(findings)) => {
-                let mut view = TableState { selection: selection.bypass_change_detection(), closed, code: None };
+                let mut view = TableState { selection: &mut selection, closed, code: None };
                 let room = ui.available_height();
                 egui::ScrollArea::vertical()
                     .auto_shrink([false, false])

@@ -86,7 +86,7 @@ fn draw(
         sites: selection.node().and_then(|node| sites.of(clock.time, node)).cloned(),
         cones: *cones,
         settings: &settings,
-        selection: selection.bypass_change_detection(),
+        selection: &mut selection,
         actions: Vec::new(),
         opens: None,
     };

@@ -12,7 +12,7 @@ use crate::viewer::selection::Selection;
 use crate::viewer::view::{About, Place, View, ViewPicture, draw_with};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, RichText, Sense};
-use memory_city_analysis::analyses::TimeWindow;
+use memory_city_analysis::analyses::{TimeWindow, generation_caveats};
 use memory_city_analysis::lives::{ALLOCATIONS, GenerationRow, GenerationShape, Generations, generations_of};
 use memory_city_analysis::tabular::{bytes_text, count_text};
 use memory_city_analysis::timeline::{NodeId, Timeline};
@@ -80,10 +80,15 @@ impl RowOrder {
     ];
 }
 
+/// Generations, and what their numbers do not tell.
+type WithCaveats = (Generations, Vec<String>);
+
 #[derive(Resource, Default)]
 struct FoundGenerations {
     found: Option<std::result::Result<Arc<Generations>, String>>,
-    job: Option<Job<Result<Generations>>>,
+    job: Option<Job<Result<WithCaveats>>>,
+    /// What its numbers do not tell, in sentences.
+    caveats: Vec<String>,
     /// The document and the part of the run that was looked at, or is.
     of: Option<(u64, TimeWindow)>,
     order: RowOrder,
@@ -96,13 +101,14 @@ impl FoundGenerations {
 }
 
 fn take_found(mut state: ResMut<FoundGenerations>, mut awake: ResMut<Awake>) {
-    let state = state.bypass_change_detection();
+    let state = &mut *state;
     awake.wait_if(state.job.is_some());
     if let Some(outcome) = state.job.as_ref().and_then(Job::poll) {
         state.job = None;
         state.found = match outcome {
-            Ok(Ok(found)) => {
+            Ok(Ok((found, caveats))) => {
                 tracing::debug!("generations: {} groups", found.rows.len());
+                state.caveats = caveats;
                 Some(Ok(Arc::new(found)))
             }
             Ok(Err(Error::Cancelled)) => None,
@@ -119,7 +125,7 @@ fn draw(
     mut selection: ResMut<Selection>,
 ) {
     let Some(open) = document.get() else { return };
-    let state = state.bypass_change_detection();
+    let state = &mut *state;
     let last = open.timeline.times().saturating_sub(1);
     let (from, to) = clock.chosen().unwrap_or((0, last));
     let window = TimeWindow { from: from.min(last), to: to.min(last) };
@@ -128,7 +134,9 @@ fn draw(
         state.of = of;
         let source = Arc::clone(&open.source);
         state.job = Some(Job::behind_frames(move |progress| {
-            generations_of(&source, ALLOCATIONS, window, None, progress).map(|(found, ..)| found)
+            let (found, _, lives, history) = generations_of(&source, ALLOCATIONS, window, None, progress)?;
+            let caveats = generation_caveats(&found, lives, &history);
+            Ok((found, caveats))
         }));
     }
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
@@ -149,8 +157,11 @@ fn draw(
                 let found = Arc::clone(found);
                 bar(ui, &mut state.order, &found);
                 legend(ui);
+                for caveat in &state.caveats {
+                    ui.label(quiet(caveat));
+                }
                 headings(ui);
-                rows(ui, &found, state.order, &open.timeline, selection.bypass_change_detection());
+                rows(ui, &found, state.order, &open.timeline, &mut selection);
             }
         }
     });
@@ -355,7 +366,7 @@ fn legend(ui: &mut egui::Ui) {
                 GenerationShape::Spread => "spread: like a leak",
                 GenerationShape::Start => "start: the program's state",
                 GenerationShape::Recent => "recent: sessions, caches",
-                GenerationShape::Mixed => "mixed",
+                GenerationShape::Mixed => "mixed: state and sessions",
             };
             let label = ui.label(RichText::new(words).size(12.0).color(theme::QUIET));
             let told = format!("{}: {}", shape.text(), shape.meaning());

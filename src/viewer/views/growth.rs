@@ -75,12 +75,12 @@ fn draw(
     }
     let Some((_, ranked)) = ranked.as_ref() else { return };
     theme::pane(ui, |ui| {
-        let selection = selection.bypass_change_detection();
+        let selection = &mut *selection;
         let city = shown.0.as_ref().filter(|city| Arc::ptr_eq(&city.timeline, &open.timeline));
         let beside = city.filter(|city| city.made_with.metric == metric).map_or(0, City::growth_without_building);
         let part = city.map_or(NodeId::ROOT, |city| city.plan.part().root);
         list(ui, (&open.timeline, metric, beside, part), ranked, &search, clock.time, selection, &mut anchor);
-        live_panel::show(ui, listening.bypass_change_detection(), &document, shown.0.as_ref(), &clock, &mut actions);
+        live_panel::show(ui, &mut listening, &document, shown.0.as_ref(), &clock, &mut actions);
     });
 }
 

@@ -37,7 +37,7 @@ fn draw(
     selection: Res<Selection>,
     ways: Res<RootPaths>,
 ) {
-    let Some(city) = shown.bypass_change_detection().0.as_mut() else { return };
+    let Some(city) = shown.0.as_mut() else { return };
     theme::pane(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         legend::contents(ui, city, &clock, &settings, selection.node().is_some(), &ways);

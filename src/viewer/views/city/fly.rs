@@ -33,7 +33,7 @@ pub fn follow_size(mut rig: ResMut<CameraRig>, cameras: Query<&Camera>) {
 /// Behind another tab the city would be there and not seen.
 fn in_front(dock: &mut ResMut<Dock>, views: &Views) {
     if let Some(view) = views.get(city::ID) {
-        dock.bypass_change_detection().bring_to_front(view, views);
+        dock.bring_to_front(view, views);
     }
 }
 
@@ -66,7 +66,7 @@ pub fn view_actions(
                 notices.tell(format!("{}: {}", navigation.title(), navigation.explanation()));
             }
             Action::Focus => {
-                let (Some(city), Some(node)) = (shown.bypass_change_detection().0.as_mut(), selection.node()) else {
+                let (Some(city), Some(node)) = (shown.0.as_mut(), selection.node()) else {
                     notices.tell(format!("Select a building first, then {} flies to it", keys::key(Action::Focus)));
                     continue;
                 };
@@ -99,7 +99,7 @@ pub fn fly(
     let delta = time.delta_secs().min(0.1);
     // Of a slow frame nobody knows what came first: a view that was asked for in it is not undone by what was only touched in it.
     let asked = rig.begins_flight();
-    rig.bypass_change_detection().advance(if settings.reduced_motion { f32::INFINITY } else { delta });
+    rig.advance(if settings.reduced_motion { f32::INFINITY } else { delta });
     awake.keep_if(rig.moving());
     if !typing.goes_on() && !is_command(&keys) {
         // Also what was pressed and let go within one slow frame. Where flights have keys that lead through views, these come first.

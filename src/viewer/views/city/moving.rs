@@ -69,11 +69,11 @@ pub fn move_buildings(
     (time, settings): (Res<Time>, Res<Settings>),
     mut awake: ResMut<Awake>,
 ) {
-    let Some(journey) = &mut moving.bypass_change_detection().0 else { return };
+    let Some(journey) = &mut moving.0 else { return };
     awake.keep_if(true);
     // A picture shows where they stand in the end.
     awake.wait_if(true);
-    let city = shown.bypass_change_detection().0.as_mut();
+    let city = shown.0.as_mut();
     // A city that took its place in the meantime stands where it stands.
     let Some(city) = city.filter(|city| city.layout == journey.layout) else {
         moving.0 = None;

@@ -129,7 +129,7 @@ pub fn draw(
         // Behind the card there is no picture.
         painter.rect_filled(rect.with_max_y(below), 0.0, theme::SOLID);
         let Names { multiples, clock, settings, .. } = &mut names;
-        multiples::click(ui, multiples, clock.bypass_change_detection(), settings.bypass_change_detection());
+        multiples::click(ui, multiples, clock, settings);
         lost_hint(&painter, rect, &names);
     } else {
         let placed = !names.rig.awaits_pane();
@@ -157,27 +157,27 @@ pub fn draw(
         if let Some(shown) = &comparing {
             let (asked, more, place) = compared::show(ui.ctx(), rect, shown);
             actions.write_batch(asked);
-            comparison.bypass_change_detection().show_view |= more;
+            comparison.show_view |= more;
             card = place;
         } else {
             let told = known.told(&finding, &open.timeline);
-            let (asked, place) = card::show(ui.ctx(), rect, open, finding.bypass_change_detection(), told);
+            let (asked, place) = card::show(ui.ctx(), rect, open, &mut finding, told);
             actions.write_batch(asked);
             card = place;
         }
-        let selection = names.selection.bypass_change_detection();
-        let owners = owners.bypass_change_detection();
+        let selection = &mut *names.selection;
+        let owners = &mut *owners;
         let room = if has_map { minimap::room(rect, &names.rig) } else { 0.0 };
         let beside = rect.with_max_x(rect.right() - room);
         actions.write_batch(crumbs::show(ui.ctx(), beside, &open.timeline, owners, selection));
     }
     names.top_lines(ui.ctx(), rect, card);
-    if has_map && let Some(city) = names.shown.bypass_change_detection().0.as_mut() {
-        let rig = names.rig.bypass_change_detection();
+    if has_map && let Some(city) = names.shown.0.as_mut() {
+        let rig = &mut *names.rig;
         minimap::show(ui.ctx(), rect, city, names.clock.time, rig, &names.selection);
     }
     let selected = names.selection.node().is_some();
-    if let Some(city) = names.shown.bypass_change_detection().0.as_mut().filter(|_| names.pictures.need_legend()) {
+    if let Some(city) = names.shown.0.as_mut().filter(|_| names.pictures.need_legend()) {
         legend::over(ui.ctx(), rect, city, &names.clock, &names.settings, selected, &names.ways, rect.width() <= ROOMY);
     }
     names.tooltip(ui.ctx(), &document, &pointer);
@@ -215,7 +215,7 @@ fn draw_alone(
         (false, true) => {}
     }
     let selected = names.selection.node();
-    if let Some(city) = names.shown.bypass_change_detection().0.as_mut() {
+    if let Some(city) = names.shown.0.as_mut() {
         legend::over(&ctx, all, city, &names.clock, &names.settings, selected.is_some(), &names.ways, brief);
     }
     if captioned {
@@ -223,8 +223,8 @@ fn draw_alone(
         names.top_lines(&ctx, all, None);
         // Whoever walks up the owners sees where that leads, and that it has ended.
         if !names.pictures.are_taken() {
-            let selection = names.selection.bypass_change_detection();
-            let owners = owners.bypass_change_detection();
+            let selection = &mut *names.selection;
+            let owners = &mut *owners;
             actions.write_batch(crumbs::show(&ctx, all, &open.timeline, owners, selection));
         }
     }
@@ -293,7 +293,7 @@ impl Names<'_> {
         let connected = self.connected();
         let drawn = self.routes.0.as_ref().zip(self.ways.found());
         let roots = drawn.map(|(routes, found)| routes::root_names(routes, found)).unwrap_or_default();
-        let Some(city) = self.shown.bypass_change_detection().0.as_mut() else { return };
+        let Some(city) = self.shown.0.as_mut() else { return };
         let time = self.clock.time.min(city.times().saturating_sub(1));
         let states = city.states(time);
         let city: &City = city;
@@ -403,7 +403,7 @@ impl Names<'_> {
     /// Several times, where they are wanted.
     fn beside_each_other(&mut self, painter: &egui::Painter, free: egui::Rect) -> bool {
         let Some(city) = self.shown.0.as_ref().filter(|_| self.settings.multiples > 1) else {
-            self.multiples.bypass_change_detection().0.clear();
+            self.multiples.0.clear();
             return false;
         };
         // There are none, and none is in the way.

@@ -133,7 +133,7 @@ pub fn find_pointer(
     mut shown: ResMut<Shown>,
     mut rig: ResMut<CameraRig>,
 ) {
-    let pointer = pointer.bypass_change_detection();
+    let pointer = &mut *pointer;
     pointer.clicked = None;
     let mut over_city = |at: Vec2| multiples.spot(at).filter(|_| is_over(at, &mut contexts, &pane));
     for step in events.read().filter_map(HandStep::of) {
@@ -174,7 +174,7 @@ pub fn find_pointer(
                         let pinch = Pinch::new((first, there), (second, here));
                         let middle = pinch.middle();
                         let spot = multiples.spot(middle).unwrap_or(drag.pressed);
-                        drag.held = held_at(shown.bypass_change_detection().0.as_mut(), &rig, &clock, spot);
+                        drag.held = held_at(shown.0.as_mut(), &rig, &clock, spot);
                         drag.moved = true;
                         pointer.pinch = Some(pinch);
                     }
@@ -189,7 +189,7 @@ pub fn find_pointer(
                     | Holder::Button(MouseButton::Left | MouseButton::Right | MouseButton::Middle) => Grip::Move,
                     Holder::Button(_) => continue,
                 };
-                let held = held_at(shown.bypass_change_detection().0.as_mut(), &rig, &clock, spot);
+                let held = held_at(shown.0.as_mut(), &rig, &clock, spot);
                 pointer.drag = Some(CityDrag { by, grip, pressed_at: at, pressed: spot, held, moved: false });
             }
             HandStep::LetGo(by, is_click) => {
@@ -293,7 +293,7 @@ pub fn pick(
     mut cones: ResMut<ShownCones>,
 ) {
     let over = pointer.spot.filter(|_| !rig.dragging());
-    let city = &mut shown.bypass_change_detection().0;
+    let city = &mut shown.0;
     let mut find = |spot: CitySpot| under(spot, city.as_mut()?, &rig, &names, &cones, &selection, &clock);
     let hovered = over.and_then(&mut find).unwrap_or_default();
     // What was under the mouse when it was pressed: it may be elsewhere by now.
@@ -308,7 +308,7 @@ pub fn pick(
     if selection.hovered != hovered.target {
         selection.hovered = hovered.target;
     }
-    if let (Some(clicked), Some(city)) = (clicked, &mut shown.bypass_change_detection().0) {
+    if let (Some(clicked), Some(city)) = (clicked, &mut shown.0) {
         if let Some(Named::Rest(district, _)) = clicked.named {
             if let Some(pose) = city.focus_pose(district, clock.time, &rig.pose, &rig.lens()) {
                 tracing::debug!("flies to: {}", city.timeline.key(district));

@@ -67,7 +67,7 @@ pub fn present(
     let mut plan = Arc::<DrawPlan>::default();
     let scene = &mut *scene;
     scene.cells = Vec::new();
-    if let Some(city) = shown.bypass_change_detection().0.as_mut() {
+    if let Some(city) = shown.0.as_mut() {
         let last = city.times().saturating_sub(1);
         city.show_at_once(multiples.0.len());
         for TimeCell { time, rect, .. } in &multiples.0 {
@@ -77,7 +77,7 @@ pub fn present(
             scene.cells.push(SceneCell { viewport, states: of_time.records, over: of_time.over, cones: false });
         }
     }
-    match &mut shown.bypass_change_detection().0 {
+    match &mut shown.0 {
         None => {
             scene.boxes = Versioned::default();
             scene.painted = Versioned::default();

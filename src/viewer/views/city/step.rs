@@ -29,7 +29,7 @@ impl TimeStep {
 
 /// Follows time and layout.
 pub fn follow_clock(mut shown: ResMut<Shown>, clock: Res<Clock>, mut step: ResMut<TimeStep>) {
-    let Some(city) = shown.bypass_change_detection().0.as_mut() else {
+    let Some(city) = shown.0.as_mut() else {
         *step = TimeStep::default();
         return;
     };

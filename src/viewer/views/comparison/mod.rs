@@ -98,7 +98,7 @@ fn draw(
     mut actions: MessageWriter<Action>,
 ) {
     let Some(open) = document.get() else { return };
-    let (view, comparison) = (view.bypass_change_detection(), comparison.bypass_change_detection());
+    let (view, comparison) = (&mut *view, &mut *comparison);
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
     egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {
         let Some(shown) = comparison.shown().cloned() else {
@@ -106,7 +106,7 @@ fn draw(
             return;
         };
         let timeline = &*open.timeline;
-        let selection = selection.bypass_change_detection();
+        let selection = &mut *selection;
         let works = comparison.snapshot().is_some();
         let bar::BarWish { compare: mut wish, regroup } = bar::show(ui, &shown, works, &mut actions);
         if regroup.is_some() {

@@ -223,7 +223,7 @@ pub(super) fn follow(
     time: Res<Time>,
     mut awake: ResMut<Awake>,
 ) {
-    let drawn = drawn.bypass_change_detection();
+    let drawn = &mut *drawn;
     let Some(open) = document.get() else { return };
     if drawn.progress < 1.0 {
         drawn.progress =

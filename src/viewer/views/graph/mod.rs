@@ -92,13 +92,13 @@ fn draw(
     mut selection: ResMut<Selection>,
     focus: Res<Focus>,
 ) {
-    let graph = graph.bypass_change_detection();
+    let graph = &mut *graph;
     graph.seen = true;
     let Some(open) = document.get() else { return };
     let timeline = &*open.timeline;
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
     egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {
-        let selection = selection.bypass_change_detection();
+        let selection = &mut *selection;
         if graph.is_empty() {
             let text = match (&graph.error, graph.works(), selection.node()) {
                 (Some(error), ..) => RichText::new(error).color(theme::WARNING),

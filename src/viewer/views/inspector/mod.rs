@@ -159,7 +159,7 @@ fn act(
         actions.clear();
         return;
     };
-    let inspector = inspector.bypass_change_detection();
+    let inspector = &mut *inspector;
     for action in actions.read() {
         let moved = match action {
             Action::Inspect => {
@@ -178,7 +178,7 @@ fn act(
             _ => continue,
         };
         if moved {
-            select(inspector, timeline, selection.bypass_change_detection(), &mut notices);
+            select(inspector, timeline, &mut selection, &mut notices);
         }
     }
 }
@@ -207,7 +207,7 @@ fn follow(
     mut awake: ResMut<Awake>,
 ) {
     let Some(open) = document.get() else { return };
-    let inspector = inspector.bypass_change_detection();
+    let inspector = &mut *inspector;
     inspector.times = open.timeline.times();
     if inspector.followed != selection.revision() {
         inspector.followed = selection.revision();
@@ -260,7 +260,7 @@ fn draw(
     mut requests: MessageWriter<CodeRequest>,
 ) {
     let Some(open) = document.get() else { return };
-    let inspector = inspector.bypass_change_detection();
+    let inspector = &mut *inspector;
     inspector.seen = true;
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::SOLID);
     egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {
@@ -272,7 +272,7 @@ fn draw(
         let time = inspector.time(&clock);
         let jumped = bar::show(ui, inspector, &open.timeline, time, &clock, &mut actions);
         if jumped {
-            select(inspector, &open.timeline, selection.bypass_change_detection(), &mut notices);
+            select(inspector, &open.timeline, &mut selection, &mut notices);
         }
         if inspector.navigation.here().is_some() && inspector.desk.heap.get().is_none() {
             parts::waiting(ui, &mut inspector.desk.heap, "The heap at this time");
@@ -285,7 +285,7 @@ fn draw(
             Some(InspectorStop::Groups(keys)) => inspector.group.show(ui, keys, of, &open.source, desk, focused),
             Some(InspectorStop::Object(stop)) => inspector.objects.show(ui, stop, desk, focused),
             Some(InspectorStop::Tree(stop)) => inspector.tree.show(ui, stop.as_ref(), desk, focused),
-            None => nothing(ui, &open.timeline, selection.bypass_change_detection()),
+            None => nothing(ui, &open.timeline, &mut selection),
         };
         requests.write_batch(inspector.desk.code.take().map(CodeRequest));
         if let Some(stop) = next {

@@ -176,13 +176,13 @@ fn draw(
     mut selection: ResMut<Selection>,
     (mut clock, focus): (ResMut<Clock>, Res<Focus>),
 ) {
-    let nested = nested.bypass_change_detection();
+    let nested = &mut *nested;
     nested.seen = true;
     let Some(open) = document.get() else { return };
     let timeline = &*open.timeline;
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
     egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {
-        let selection = selection.bypass_change_detection();
+        let selection = &mut *selection;
         if focus.is(ID) {
             keys(ui, nested, timeline, selection);
         }

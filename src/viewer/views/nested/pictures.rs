@@ -85,7 +85,7 @@ pub fn follow(
     mut notices: ResMut<Notices>,
     mut awake: ResMut<Awake>,
 ) {
-    let nested = nested.bypass_change_detection();
+    let nested = &mut *nested;
     let Some(timeline) = document.timeline() else { return };
     if !std::mem::take(&mut nested.seen) {
         return;

@@ -120,8 +120,8 @@ fn draw(
     (mut run, mut clock, focus, finding): (ResMut<OpenRun>, ResMut<Clock>, Res<Focus>, Res<LeakSearch>),
 ) {
     let Some(open) = document.get() else { return };
-    let (overview, run) = (overview.bypass_change_detection(), run.bypass_change_detection().asked());
-    let clock = clock.bypass_change_detection();
+    let (overview, run) = (&mut *overview, run.asked());
+    let clock = &mut *clock;
     let timeline = &*open.timeline;
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
     egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {

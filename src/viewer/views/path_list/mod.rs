@@ -61,7 +61,7 @@ const MOST_KINDS: usize = 6;
 
 /// Brings the list to the front when ways are asked for.
 fn open(mut ways: ResMut<RootPaths>, mut dock: ResMut<Dock>, views: Res<Views>) {
-    if std::mem::take(&mut ways.bypass_change_detection().opens)
+    if std::mem::take(&mut ways.opens)
         && let Some(view) = views.get("ways")
     {
         dock.open(view, &views);
@@ -93,8 +93,8 @@ fn draw(
     let mut tools = PathTools {
         timeline: &open.timeline,
         time: clock.time,
-        ways: ways.bypass_change_detection(),
-        selection: selection.bypass_change_detection(),
+        ways: &mut ways,
+        selection: &mut selection,
         cut: None,
         code: None,
         actions: Vec::new(),
@@ -105,7 +105,7 @@ fn draw(
     actions.write_batch(asked);
     requests.write_batch(code.map(CodeRequest));
     if let Some(choice) = cut {
-        ways.bypass_change_detection().toggle_cut(&open.source, choice);
+        ways.toggle_cut(&open.source, choice);
     }
 }
 

@@ -93,13 +93,13 @@ fn draw(
     mut filter: ResMut<SharedFilter>,
     (clock, focus): (Res<Clock>, Res<Focus>),
 ) {
-    let table = table.bypass_change_detection();
+    let table = &mut *table;
     table.seen = true;
     let Some(timeline) = document.timeline() else { return };
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
     egui::Frame::new().inner_margin(egui::Margin::same(6)).show(ui, |ui| {
         header::show(ui, table, &mut filter);
-        let selection = selection.bypass_change_detection();
+        let selection = &mut *selection;
         if focus.is(ID) {
             keys::handle(ui, table, timeline, selection);
         }

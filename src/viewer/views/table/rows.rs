@@ -196,7 +196,7 @@ pub fn follow(
     mut notices: ResMut<Notices>,
     (mut awake, panels): (ResMut<Awake>, Res<PanelState>),
 ) {
-    let table = table.bypass_change_detection();
+    let table = &mut *table;
     let Some(timeline) = document.timeline() else { return };
     if !std::mem::take(&mut table.seen) {
         return;

@@ -234,7 +234,7 @@ pub fn follow(
     mut notices: ResMut<Notices>,
     mut awake: ResMut<Awake>,
 ) {
-    let trends = trends.bypass_change_detection();
+    let trends = &mut *trends;
     let Some(open) = document.get() else { return };
     let timeline = &open.timeline;
     if !std::mem::take(&mut trends.seen) || timeline.times() == 0 {

@@ -192,7 +192,7 @@ fn draw(
     (mut clock, focus, mut run): (ResMut<Clock>, Res<Focus>, ResMut<OpenRun>),
     (mut settings, panels): (ResMut<Settings>, Res<PanelState>),
 ) {
-    let (trends, clock) = (trends.bypass_change_detection(), clock.bypass_change_detection());
+    let (trends, clock) = (&mut *trends, &mut *clock);
     trends.seen = true;
     let Some(open) = document.get() else { return };
     let timeline = &*open.timeline;
@@ -209,13 +209,13 @@ fn draw(
             );
             return;
         }
-        let selection = selection.bypass_change_detection();
+        let selection = &mut *selection;
         if focus.is(ID) {
             chosen::key(ui, clock);
         }
         bar::window(ui, trends, &mut set, (timeline, open.source.gc_noun()), clock);
         let last = timeline.times() - 1;
-        let run = run.bypass_change_detection().asked();
+        let run = run.asked();
         let measures = trends.charts.iter().map(|chart| chart.measure(timeline, &settings, finds));
         let deep = measures.into_iter().any(|of| matches!(of, ChartMeasure::Found(metric) if metric.is_deep()));
         let drawing = Drawing {

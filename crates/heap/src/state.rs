@@ -142,6 +142,20 @@ impl HeapState {
         TypeId(self.columns.type_of[o.0 as usize])
     }
 
+    /// The number of an object that it has in all heap states of its series, where the input follows it from one to the next.
+    pub fn followed_number(&self, o: ObjectId) -> Option<u64> {
+        let (origins, at) = (self.origins()?, o.0 as usize);
+        match origins.followed.get(at) {
+            Some(0) => None,
+            Some(number) => Some(*number),
+            None if origins.of(at).was_recorded() => {
+                let identity = origins.identity(at);
+                Some(u64::from(identity.birth) << 32 | u64::from(identity.number))
+            }
+            None => None,
+        }
+    }
+
     /// The references of neighbouring objects, from `first` to `last`, cut to a number worth prefetching.
     #[inline]
     pub(crate) fn references_ahead(&self, first: ObjectId, last: ObjectId) -> &[ObjectId] {

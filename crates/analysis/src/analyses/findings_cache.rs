@@ -6,6 +6,7 @@ use super::finding::Finding;
 use super::interface::{Analysis, Description, Findings};
 use super::leak_verdict::LeakVerdict;
 use super::parameters::Arguments;
+use crate::structures;
 use crate::tabular::{Cell, CellKind, Column, NodeLink, ResultTable, Row, RowKind, TableHeader};
 use crate::timeline::{Source, TimeWindow, Unit};
 use memory_city_formats::AnswerKey;
@@ -36,7 +37,8 @@ pub(super) fn key(
         FollowsFrom::Groups => true,
     };
     let TimeWindow { from, to } = window;
-    document.heaps()?.answer_key(&format!("{} {from}-{to} {arguments:?}", description.id), grouped)
+    let described = structures::fingerprint();
+    document.heaps()?.answer_key(&format!("{} {from}-{to} {arguments:?} {described:x}", description.id), grouped)
 }
 
 /// Findings in the form of the cache.
@@ -66,6 +68,7 @@ struct StoredTable {
 struct StoredColumn {
     id: String,
     title: String,
+    of_program: bool,
     kind: StoredKind,
     explanation: String,
 }
@@ -214,6 +217,7 @@ impl StoredTable {
         let column = |c: &Column| StoredColumn {
             id: c.id.clone(),
             title: c.title.clone(),
+            of_program: c.of_program,
             kind: c.kind.into(),
             explanation: c.explanation.clone(),
         };
@@ -232,8 +236,11 @@ impl StoredTable {
     }
 
     fn table(self) -> Option<ResultTable> {
-        let columns: Vec<Column> =
-            self.columns.into_iter().map(|c| Column::new(c.id, c.title, c.kind.into(), c.explanation)).collect();
+        let columns: Vec<Column> = self
+            .columns
+            .into_iter()
+            .map(|c| Column { of_program: c.of_program, ..Column::new(c.id, c.title, c.kind.into(), c.explanation) })
+            .collect();
         let kind = |(id, explanation, sentence)| RowKind { id, explanation, sentence };
         let kinds: Vec<RowKind> = self.kinds.into_iter().map(kind).collect();
         let fits = |(kind, _, cells): &(usize, u32, Vec<StoredCell>)| {

@@ -6,7 +6,7 @@ use super::objects::{Largest, address_text, history, text_cell, top_parameter, t
 use super::paths::{rules, soft_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
 use crate::ownership::anchors::Anchors;
-use crate::structures::{FieldEnd, FieldStart, StructureFill, are_added, descriptions, field_ends, fills};
+use crate::structures::{FieldEnd, FieldStart, StructureFill, descriptions, field_ends, fills};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{Source, Unit};
 use memory_city_formats::values::{HeapValues, TextLimits};
@@ -46,8 +46,7 @@ impl Analysis for Structures {
     }
 
     fn follows_from(&self) -> FollowsFrom {
-        // Files of users are not part of what is asked.
-        if are_added() { FollowsFrom::Anything } else { FollowsFrom::HeapStates }
+        FollowsFrom::HeapStates
     }
 
     fn run(
@@ -167,12 +166,7 @@ impl StructureView<'_> {
         let rows = listed.iter().zip(names).map(row).collect();
         let (bytes, objects) = (CellKind::Number(Unit::Bytes), CellKind::Number(Unit::Objects));
         let mut columns = OwnerRows::name_columns().to_vec();
-        columns.push(Column::new(
-            "name",
-            "Name",
-            CellKind::Text,
-            "Its name, where its description says which field has one",
-        ));
+        columns.push(Column::of_program("name", "Name", "Its name, where its description says which field has one"));
         columns.extend(fill_columns());
         columns.extend([
             Column::new("objects", "Objects", objects, "Its head and its parts"),

@@ -4,6 +4,7 @@
 //! inside). Without these, it has as many as its arrays refer to. An array, or an object of the program with arrays of its own, has as many
 //! as the array refers to; null does not count.
 
+use super::described::DescribedCollections;
 use super::folding::Folding;
 use super::names::type_name;
 use memory_city_formats::values::{DetailLimits, FieldValue, HeapValues, ObjectContents, ObjectDetails};
@@ -52,15 +53,26 @@ impl<'h> Filling<'h> {
         Filling { heap, folding: Folding::new(heap) }
     }
 
+    pub(super) fn heap(&self) -> &'h HeapState {
+        self.heap
+    }
+
+    /// Whether a type is a collection without a description.
+    pub(super) fn knows(&self, of: TypeId) -> bool {
+        self.folding.extends_collection(of)
+    }
+
     /// The last collection of a path that has elements, and the object that it is.
-    pub(super) fn last_on(&self, way: &[ObjectId]) -> Option<(Filled, ObjectId)> {
+    pub(super) fn last_on(&self, way: &[ObjectId], described: &DescribedCollections<'_>) -> Option<(Filled, ObjectId)> {
         let of = |o: ObjectId| self.heap.type_of(o);
         let mut heads: Vec<ObjectId> = Vec::new();
         for (i, &o) in way.iter().enumerate() {
             let inside = match (i.checked_sub(1).map(|i| way[i]), heads.last()) {
                 // What a static field holds is no inside of the class.
                 (Some(by), Some(&head)) => {
-                    !self.heap.is_class_object(by) && self.folding.is_inside(of(o), of(by), of(head))
+                    let is_inside =
+                        || self.folding.is_inside(of(o), of(by), of(head)) || described.is_part(of(by), of(o));
+                    !self.heap.is_class_object(by) && is_inside()
                 }
                 _ => false,
             };
@@ -69,7 +81,7 @@ impl<'h> Filling<'h> {
             }
         }
         heads.into_iter().rev().filter(|&o| !self.heap.is_class_object(o)).find_map(|o| {
-            let elements = self.elements(o).filter(|&elements| elements > 0)?;
+            let elements = described.elements(o).or_else(|| self.elements(o)).filter(|&elements| elements > 0)?;
             Some((Filled { of: type_name(self.heap, of(o)).to_owned(), elements }, o))
         })
     }
@@ -82,12 +94,15 @@ impl<'h> Filling<'h> {
     pub(super) fn with_own_sizes(
         &self,
         values: Option<&HeapValues>,
+        described: &DescribedCollections<'_>,
         mut found: Vec<Option<(Filled, ObjectId)>>,
         progress: &Progress,
     ) -> Result<Vec<Option<Filled>>> {
         let keeps_size = |o: ObjectId| {
             let of = self.heap.type_of(o);
-            (self.folding.extends_collection(of) || self.folding.is_of_language(of)) && !self.is_array(of)
+            (self.folding.extends_collection(of) || self.folding.is_of_language(of))
+                && !self.is_array(of)
+                && described.elements(o).is_none()
         };
         let asked: Vec<ObjectId> = found.iter().flatten().map(|(_, o)| *o).filter(|&o| keeps_size(o)).collect();
         if let Some(values) = values.filter(|_| !asked.is_empty()) {
@@ -303,8 +318,11 @@ mod tests {
         ] {
             assert_eq!(filling.elements(o[of]), expected, "object {of}");
         }
-        let on =
-            |way: &[usize]| filling.last_on(&way.iter().map(|&i| o[i]).collect::<Vec<_>>()).map(|(filled, _)| filled);
+        let none = DescribedCollections::default();
+        let on = |way: &[usize]| {
+            let way: Vec<ObjectId> = way.iter().map(|&i| o[i]).collect();
+            filling.last_on(&way, &none).map(|(filled, _)| filled)
+        };
         let filled = |of: &str, elements| Some(Filled { of: of.to_owned(), elements });
         assert_eq!(on(&[0, 1, 2, 3, 6]), filled("java.util.HashSet", 3));
         assert_eq!(on(&[0, 1, 2, 4, 8, 10]), filled("java.util.ArrayList", 2));

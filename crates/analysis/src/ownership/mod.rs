@@ -44,6 +44,7 @@ mod between;
 pub mod chain;
 mod chained;
 mod course;
+mod described;
 mod evidence;
 mod exchanged;
 pub(crate) mod fields;

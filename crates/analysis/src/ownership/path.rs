@@ -1,9 +1,11 @@
 //! The path from a GC root to one object: the objects between, with fields if the input has them.
 
+use super::described::DescribedCollections;
 use super::filling::{Filled, Filling};
 use super::keys::keys;
 use super::names::{best_root, type_name};
 use super::thread_locals;
+use crate::structures::registry::descriptions;
 use crate::timeline::History;
 use memory_city_formats::values::HeapValues;
 use memory_city_heap::error::Result;
@@ -221,8 +223,10 @@ fn filled_on(
     progress: &Progress,
 ) -> Result<Vec<Option<Filled>>> {
     let filling = Filling::new(heap);
-    let found = ways.iter().map(|way| filling.last_on(way.as_ref()?)).collect();
-    filling.with_own_sizes(values, found, progress)
+    let descriptions = descriptions(heap.profile())?;
+    let described = DescribedCollections::on(ways, &filling, values, &descriptions, progress)?;
+    let found = ways.iter().map(|way| filling.last_on(way.as_ref()?, &described)).collect();
+    filling.with_own_sizes(values, &described, found, progress)
 }
 
 /// The objects of a shortest path to each of some objects that roots reach.

@@ -106,16 +106,7 @@ impl HeadFollowing {
 
 /// The identity of an object as a key.
 fn identity(heap: &HeapState, o: ObjectId, unknown: &mut u64) -> FollowedKey {
-    let known = heap.origins().and_then(|origins| match origins.followed.get(o.0 as usize) {
-        Some(0) => None,
-        Some(number) => Some(*number),
-        None if origins.of(o.0 as usize).was_recorded() => {
-            let identity = origins.identity(o.0 as usize);
-            Some(u64::from(identity.birth) << 32 | u64::from(identity.number))
-        }
-        None => None,
-    });
-    known.unwrap_or_else(|| {
+    heap.followed_number(o).unwrap_or_else(|| {
         *unknown += 1;
         UNKNOWN | *unknown
     })

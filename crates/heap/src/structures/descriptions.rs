@@ -59,7 +59,7 @@ impl Descriptions {
     }
 
     /// The number of the description of a name: the one of this very name, or the last whose wildcards fit.
-    pub(super) fn find(&self, name: &str) -> Option<usize> {
+    pub fn find(&self, name: &str) -> Option<usize> {
         let by_name = self.named.get(name).copied();
         by_name.or_else(|| self.patterns.iter().copied().find(|&at| fits(&self.all[at].name, name)))
     }

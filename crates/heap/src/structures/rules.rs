@@ -138,6 +138,11 @@ impl<'d> StructureRules<'d> {
         self.of(t).is_some_and(|of| of.is_head)
     }
 
+    /// Whether an object of a type is a part of each structure that an object of another type which refers to it is in.
+    pub fn is_part(&self, owner: TypeId, of: TypeId) -> bool {
+        self.of(owner).is_some() && self.row(owner.0)[self.class[of.0 as usize] as usize] == Pointed::Part
+    }
+
     /// By column, what objects are to one of this type that refers to them.
     #[inline]
     pub(super) fn row(&self, t: u32) -> &[Pointed] {

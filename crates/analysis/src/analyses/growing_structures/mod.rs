@@ -11,7 +11,7 @@ use super::{
 use crate::ownership::anchors::Anchors;
 use crate::structures::{
     ChangedPart, FollowedHeads, FollowedKey, HeadFollowing, StrongGrowth, StructureGrowth, StructurePattern,
-    StructureSizes, apart, are_added, change, descriptions, fills, growths, sizes,
+    StructureSizes, apart, change, descriptions, fills, growths, sizes,
 };
 use crate::timeline::{History, Source};
 use memory_city_heap::error::{Error, Result};
@@ -71,8 +71,7 @@ impl Analysis for GrowingStructures {
     }
 
     fn follows_from(&self) -> FollowsFrom {
-        // Files of users are not part of what is asked.
-        if are_added() { FollowsFrom::Anything } else { FollowsFrom::HeapStates }
+        FollowsFrom::HeapStates
     }
 
     fn run(

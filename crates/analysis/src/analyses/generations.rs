@@ -172,6 +172,8 @@ struct Candidates {
     threshold: f64,
     /// Places of groups below the gap that are spread over the whole run.
     spread: Vec<usize>,
+    /// The gaps of all groups that have one, from the smallest.
+    gaps: Vec<f64>,
 }
 
 impl Candidates {
@@ -185,12 +187,22 @@ impl Candidates {
             let is_large = row.alive().bytes * 100.0 >= found.bytes * arguments.number("share") as f64;
             row.count() >= least && is_large && row.shape(found.generations) == GenerationShape::Spread
         };
+        let mut gaps: Vec<f64> = found.rows.iter().filter_map(|row| row.gap).collect();
+        gaps.sort_by(f64::total_cmp);
         Candidates {
             above,
+            gaps,
             leaks: (0..above).filter(is_leak).collect(),
             threshold,
             spread: (above..found.rows.len()).filter(is_leak).collect(),
         }
+    }
+
+    /// The part of all groups with a gap that has the same one as this.
+    fn same_gap(&self, row: &GenerationRow) -> Option<f64> {
+        let gap = row.gap?;
+        let same = self.gaps.partition_point(|of| *of <= gap) - self.gaps.partition_point(|of| *of < gap);
+        Some(same as f64 / self.gaps.len().max(1) as f64)
     }
 
     fn rule(&self, at: usize) -> &'static str {
@@ -276,18 +288,12 @@ impl Candidates {
         // Local variables lead to an object only where nothing else does.
         let rules = KeepRules { passing_roots: false, ..KeepRules::default() };
         let paths = owner_paths(heaps, time, rules, &objects, progress)?;
-        let types: Vec<Option<String>> =
-            objects.iter().map(|o| o.map(|o| heap.types()[heap.type_of(o).0 as usize].name.to_string())).collect();
+        let steps =
+            paths.iter().map(|path| path.iter().flat_map(|path| path.steps.iter().map(|step| &*step.of)).collect());
+        let explained = explained(&steps.collect::<Vec<_>>());
         let mut told = Vec::new();
         for (n, path) in paths.iter().enumerate() {
-            let Some(path) = path else { continue };
-            let above = || path.steps.iter().take(path.steps.len().saturating_sub(1));
-            let is_explained = (0..at.len()).any(|other| {
-                other != n && types[other] != types[n] && above().any(|step| Some(&step.of) == types[other].as_ref())
-            });
-            if is_explained {
-                continue;
-            }
+            let Some(path) = path.as_ref().filter(|_| !explained[n]) else { continue };
             let name = found.path(found.rows[at[n]].node);
             let mut lines = vec![format!("One of average age, {name}, is kept alive by:")];
             lines.extend(path.short_lines(heap.profile()).into_iter().map(|line| format!("  {line}")));
@@ -295,6 +301,21 @@ impl Candidates {
         }
         Ok(told)
     }
+}
+
+/// Which of some paths lead through the last type of a shorter one that does not, by the types of their steps: that one explains both.
+fn explained(paths: &[Vec<&str>]) -> Vec<bool> {
+    let leads_through = |n: usize, other: usize| match (paths[n].split_last(), paths[other].last()) {
+        (Some((own, above)), Some(last)) => own != last && above.contains(last),
+        _ => false,
+    };
+    let mut explained = vec![false; paths.len()];
+    let mut by_length: Vec<usize> = (0..paths.len()).collect();
+    by_length.sort_by_key(|&n| paths[n].len());
+    for (at, &n) in by_length.iter().enumerate() {
+        explained[n] = by_length[..at].iter().any(|&other| !explained[other] && leads_through(n, other));
+    }
+    explained
 }
 
 /// The object of a group whose age is nearest to the average one: young ones are in use, the oldest are the program's state.
@@ -349,6 +370,12 @@ fn columns() -> Vec<Column> {
         Column::new("objects", "Objects", CellKind::Number(Unit::Objects), "Live objects"),
         Column::new("bytes", "Bytes", CellKind::Number(Unit::Bytes), "Their shallow bytes"),
         Column::new("gap", "Gap", CellKind::Percent, "Its live generations in hundredths of those of the next group"),
+        Column::new(
+            "same_gap",
+            "Same gap",
+            CellKind::Percent,
+            "Allocations with the same gap, of all with a gap: one that many have says little",
+        ),
         Column::new("each", "Objects each", CellKind::Number(Unit::Objects), "Live objects for each live generation"),
         Column::new(
             "uniformity",
@@ -386,6 +413,7 @@ fn row(found: &Generations, at: usize, candidates: &Candidates) -> Row {
             Cell::Number(alive.objects.round().max(0.0) as u64),
             Cell::Number(alive.bytes.round().max(0.0) as u64),
             of.gap.map_or(Cell::Empty, percent),
+            candidates.same_gap(of).map_or(Cell::Empty, percent),
             Cell::Number((alive.objects / f64::from(of.count().max(1))).round().max(0.0) as u64),
             of.uniformity(found.generations).map_or(Cell::Empty, percent),
             percent(of.span(found.generations)),
@@ -409,15 +437,39 @@ fn notes(found: &Generations, history: &GcHistory, lives: Lives<'_>, counted: Co
             noun.numbered(last.number),
             last.end as f64 / 60e9
         ));
-        if last.kind != Some(GcKind::Major) {
-            notes.push("Numbers are upper bounds: only a collection of the whole heap frees old objects.".to_owned());
-        }
+    }
+    notes.extend(generation_caveats(found, lives, history));
+    notes
+}
+
+/// What numbers of generations do not tell, in sentences.
+pub fn generation_caveats(found: &Generations, lives: Lives<'_>, history: &GcHistory) -> Vec<String> {
+    let mut caveats = Vec::new();
+    let last = found.collection.and_then(|at| history.collections.get(at as usize));
+    if last.is_some_and(|last| last.kind != Some(GcKind::Major)) {
+        caveats.push("Numbers are upper bounds: only a collection of the whole heap frees old objects.".to_owned());
     }
     if !lives.is_exact() && !lives.is_complete() {
-        notes.push(format!(
+        caveats.push(format!(
             "From {} samples: a generation with a live sample is certain, one without may have unsampled objects.",
             count_text(lives.samples())
         ));
     }
-    notes
+    caveats
+}
+
+#[cfg(test)]
+mod tests {
+    use super::explained;
+
+    #[test]
+    fn of_candidates_on_one_path_the_one_nearer_to_the_root_is_named() {
+        let texts = ["Registry", "Node", "String"];
+        assert_eq!(explained(&[texts.to_vec(), texts[..2].to_vec()]), [true, false]);
+        assert_eq!(explained(&[texts[..1].to_vec(), texts[..2].to_vec(), texts.to_vec()]), [false, true, true]);
+        assert_eq!(explained(&[vec!["A", "X"], vec!["B", "Y"], Vec::new()]), [false; 3]);
+        // Chains of two types that alternate: one of both is named.
+        assert_eq!(explained(&[vec!["Even", "Odd", "Even"], vec!["Odd", "Even", "Odd"]]), [false, true]);
+        assert_eq!(explained(&[vec!["X", "Odd", "Even"], vec!["Even", "Odd"]]), [true, false]);
+    }
 }

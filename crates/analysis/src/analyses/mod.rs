@@ -80,6 +80,7 @@ pub use detector::{
 };
 pub use finding::{Certainty, Evidence, EvidenceUnit, Finding, FoundPlace, NextStep};
 pub use findings_cache::FollowsFrom;
+pub use generations::generation_caveats;
 pub use interface::{Analysis, Description, Findings, Need, run};
 pub use judging::unjudged;
 pub use leak_place::{LeakLines, LeakPlace, OWNER_UNKNOWN};

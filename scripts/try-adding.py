@@ -68,7 +68,7 @@ def apply(kind, header, text):
 
 
 # The page's commands, in the profile of the tests with our crates unoptimised, and one set of features: one quick build for all.
-OURS = ["heap", "wire", "formats", "analysis", "views", "live", "agent"]
+OURS = ["heap", "wire", "formats", "analysis", "views", "tables", "live", "agent"]
 QUICK = " ".join(f"--config profile.ci.package.memory-city{name}.opt-level=0" for name in ["", *(f"-{n}" for n in OURS)])
 
 

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod convert;
 mod ended;
+mod fleet;
 mod grouping;
 mod interrupt;
 mod live;
@@ -117,6 +118,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Check for a build pipeline that nothing accumulates, or that limits are kept: exit code 3 when not
     Check(check::CheckArgs),
+    /// Tell what leaks in which of many processes, from the files that `check --places` wrote
+    Fleet(fleet::FleetArgs),
     /// Write the trees over time, and what refers to what, as JSON: for other tools, or to open without the dumps
     Convert(convert::ConvertArgs),
     /// Write the city as one HTML file that any browser shows: to send to others
@@ -164,8 +167,8 @@ struct GroupingArgs {
     /// A classifier or filter of your own: a script (docs/groupings.md), known by the name of its file; may be given several times
     #[arg(long, value_name = "FILE")]
     classifier: Vec<std::path::PathBuf>,
-    /// Descriptions of your data structures (docs/structures.md), for `analyse structures` and the groupings by structure, role and
-    /// contained-in; may be given several times
+    /// Descriptions of your data structures (docs/structures.md), for the elements of collections in findings, `analyse structures`, and
+    /// the groupings by structure, role and contained-in; may be given several times
     #[arg(long, value_name = "FILE")]
     structures: Vec<std::path::PathBuf>,
     /// The program's own packages, for the closest domain call site; `analyse packages` shows which are guessed
@@ -292,9 +295,10 @@ pub fn main() -> ExitCode {
 }
 
 /// Options that few need: the help of a command leaves them out, so that it fits a screen. `help COMMAND` has all.
-const FEW_NEED: [&str; 36] = [
+const FEW_NEED: [&str; 38] = [
     "align",
     "allow_outside",
+    "app_version",
     "area",
     "at",
     "base",
@@ -318,6 +322,7 @@ const FEW_NEED: [&str; 36] = [
     "opacity",
     "packages",
     "palette",
+    "process",
     "raw_csv",
     "reference_count",
     "references",
@@ -357,6 +362,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Analyse(args)) => analyse::analyse(args),
         Some(Command::Compare(args)) => compare::compare(args),
         Some(Command::Check(args)) => check::run(args),
+        Some(Command::Fleet(args)) => fleet::run(args),
         Some(Command::Convert(args)) => convert::convert(args),
         Some(Command::Page(args)) => page::page(args),
         Some(Command::Serve(args)) => live::serve(&args),

@@ -1,18 +1,21 @@
 //! The command `check`, for build pipelines: its exit code says whether anything accumulates or exceeds a limit.
 
 use super::output::{Window, paths_read, refuse_inputs};
-use super::{GroupingArgs, with_progress};
+use super::{GroupingArgs, refuse, with_progress};
+use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use memory_city::readers::readers_of;
 use memory_city::terminal::print;
-use memory_city_analysis::analyses::TimeWindow;
 use memory_city_analysis::analyses::check::{
     CheckFinding, CheckLimits, CheckReport, ExpectedLeak, GrowthLimit, RetainedLimit, check,
 };
+use memory_city_analysis::analyses::{Finding, TimeWindow};
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::{Error, Result};
+use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::printable::{EscapeForm, line_text};
 use memory_city_heap::unfinished::{FileReaders, write_whole_for};
+use memory_city_tables::PlacesRequest;
 use quick_xml::Writer;
 use quick_xml::events::{BytesText, Event};
 use std::io::{self, Write};
@@ -59,6 +62,15 @@ pub struct CheckArgs {
     /// Also write the result as JUnit XML, which build servers show: a test case for each limit, or for each accumulation
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    /// Also write what owns how much, and what leaks, as a Parquet file of some kilobytes: `memory-city fleet` reads many of them
+    #[arg(long, value_name = "FILE", requires = "process", conflicts_with_all = ["max_growth", "max_retained"])]
+    places: Option<PathBuf>,
+    /// The name of the process in that file: the same in all of its files
+    #[arg(long, value_name = "NAME", requires = "places")]
+    process: Option<String>,
+    /// The version of the program, for that file
+    #[arg(long, value_name = "TEXT", requires = "places")]
+    app_version: Option<String>,
     #[command(flatten)]
     window: Window,
     #[command(flatten)]
@@ -82,10 +94,13 @@ pub fn run(args: CheckArgs) -> Result<ExitCode> {
         soft_as_weak: args.soft_as_weak,
         allow_incomplete: args.allow_incomplete,
     };
-    if let Some(path) = &args.junit {
-        let mut inputs = paths_read(&args.paths, None, &args.grouped.asked().grouping);
-        inputs.extend(args.expected);
-        refuse_inputs(&inputs, path, "--junit", false)?;
+    let mut inputs = paths_read(&args.paths, None, &args.grouped.asked().grouping);
+    inputs.extend(args.expected.clone());
+    for (path, option, or_within) in [(&args.junit, "--junit", false), (&args.places, "--places", true)] {
+        path.iter().try_for_each(|path| refuse_inputs(&inputs, path, option, or_within))?;
+    }
+    if args.places.is_some() && args.places == args.junit {
+        refuse(ErrorKind::ArgumentConflict, "--places and --junit name the same file");
     }
     let report = with_progress(|progress| {
         let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;
@@ -94,7 +109,20 @@ pub fn run(args: CheckArgs) -> Result<ExitCode> {
             return Err(Error::Unusable { what, remedy: "Give another".into() });
         }
         let window = TimeWindow::of(source.timeline(), args.window.from, args.window.to)?;
-        check(&source, window, &limits, progress)
+        let report = check(&source, window, &limits, progress)?;
+        if let (Some(file), Some(verdict)) = (&args.places, &report.verdict) {
+            let parts = report.report.iter().flat_map(|report| &report.parts);
+            let findings: Vec<Finding> = parts.flat_map(|part| part.findings.found.iter().cloned()).collect();
+            let request = PlacesRequest {
+                file,
+                process: args.process.as_deref().unwrap_or_default(),
+                version: args.app_version.as_deref().unwrap_or_default(),
+                rules: if args.soft_as_weak { KeepRules::SOFT_AS_WEAK } else { KeepRules::default() },
+                readers: readers_of(&args.paths)?,
+            };
+            memory_city_tables::write_places(&source, window, verdict, &findings, &request, progress)?;
+        }
+        Ok(report)
     })?;
     // The file is there whatever becomes of the output.
     if let Some(path) = &args.junit {

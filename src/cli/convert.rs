@@ -16,6 +16,7 @@ use memory_city_heap::Amount;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::unfinished::{FileReaders, Unfinished};
+use memory_city_tables::TablesRequest;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,18 +27,27 @@ pub struct ConvertArgs {
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// The file to write: .json for one document, .jsonl for a line per time, .gz or .zst behind that packs it; .mcity for a
-    /// recording (docs/trace-format.md)
+    /// recording (docs/trace-format.md). With --parquet a folder
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Leave out what refers to what: much faster for traces, but the city has no cones. Of JSON only
+    /// Leave out what refers to what: much faster for traces, but the city has no cones. Of JSON and Parquet only
     #[arg(long)]
     no_references: bool,
+    /// Write tables as Parquet files for DuckDB, Spark and others into a folder (docs/tables.md)
+    #[arg(long)]
+    parquet: bool,
+    /// The name of the process in these tables; by default that of the input
+    #[arg(long, value_name = "NAME", requires = "parquet")]
+    process: Option<String>,
     #[command(flatten)]
     grouped: GroupingArgs,
 }
 
 /// Writes them.
 pub fn convert(args: ConvertArgs) -> Result<ExitCode> {
+    if args.parquet {
+        return tables(&args);
+    }
     let name = args.output.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let forms = [".json", ".jsonl", ".mcity"].iter().any(|form| {
         let packed = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));
@@ -53,6 +63,42 @@ pub fn convert(args: ConvertArgs) -> Result<ExitCode> {
     let left_out = if name.ends_with(".mcity") { recording(&args)? } else { trees(&args)? };
     for what in left_out {
         terminal::note(format_args!("not in the file: {what}"));
+    }
+    terminal::result(args.output.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes tables.
+fn tables(args: &ConvertArgs) -> Result<ExitCode> {
+    if args.output.is_file() {
+        return Err(Error::Unusable {
+            what: format!("{} is a file", args.output.display()),
+            remedy: "Tables are written into a folder: give one, or a name that is free".into(),
+        });
+    }
+    if args.grouped.churn || args.grouped.difference.is_some() {
+        let what = if args.grouped.churn { "--churn" } else { "--difference" };
+        refuse(ErrorKind::ArgumentConflict, format!("tables hold heap states: {what} is for trees in JSON"));
+    }
+    let (written, warnings) = with_progress(|progress| {
+        let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;
+        let title = title_of(&args.paths);
+        let request = TablesRequest {
+            folder: &args.output,
+            process: args.process.as_deref().unwrap_or(&title),
+            readers: readers_of(&args.paths)?,
+            no_references: args.no_references,
+        };
+        let mut written = memory_city_tables::write(&source, &request, progress)?;
+        written.left_out.extend(left_out_of_run(&source, &args.paths)?);
+        Ok((written, source.warnings()))
+    })?;
+    warn(&warnings);
+    for table in &written.tables {
+        terminal::note(format_args!("{}: {}, {} bytes", table.name, several(table.rows, "row", "rows"), table.bytes));
+    }
+    for what in written.left_out {
+        terminal::note(format_args!("not in the tables: {what}"));
     }
     terminal::result(args.output.display());
     Ok(ExitCode::SUCCESS)
@@ -80,6 +126,20 @@ fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
             "single objects with their addresses, GC roots and values: it holds groups by {}",
             heaps.grouping().title
         ));
+    }
+    left_out.extend(left_out_of_run(&source, &args.paths)?);
+    let warnings = source.warnings().len();
+    left_out.extend((warnings > 0).then(|| several(warnings as u64, "warning", "warnings") + " about the input"));
+    if args.no_references {
+        left_out.push("what refers to what (--no-references)".to_owned());
+    }
+    Ok(left_out)
+}
+
+/// The things of a run that neither trees nor tables have.
+fn left_out_of_run(source: &Source, paths: &[PathBuf]) -> Result<Vec<String>> {
+    let mut left_out = Vec::new();
+    if let Some(heaps) = source.heaps() {
         let (shown, all) = (source.timeline().points().len(), heaps.series().points().len());
         if shown < all {
             left_out.push(format!(
@@ -93,29 +153,24 @@ fn trees(args: &ConvertArgs) -> Result<Vec<String>> {
         if heaps.series().has_samples() {
             left_out.push("samples of allocations, and who allocated when: `convert -o x.mcity` has them".to_owned());
         }
-        if wire::are_recordings(&args.paths)? {
+        if wire::are_recordings(paths)? {
             left_out.push(format!(
                 "the facts of the run, its threads and class loaders, and its {} but those of the points",
                 source.gc_noun().many()
             ));
         }
-    } else if wire::are_recordings(&args.paths)? {
+    } else if wire::are_recordings(paths)? {
         left_out.push(format!(
             "the facts of the run, its {}, and its samples but what is estimated from them",
             source.gc_noun().many()
         ));
     }
-    let warnings = source.warnings().len();
-    left_out.extend((warnings > 0).then(|| several(warnings as u64, "warning", "warnings") + " about the input"));
     match source.counts_beside() {
         0 => {}
         counts => {
             let counts = several(counts as u64, "class histogram", "class histograms");
             left_out.push(format!("{counts} between its points in time: `analyse counts` has them"))
         }
-    }
-    if args.no_references {
-        left_out.push("what refers to what (--no-references)".to_owned());
     }
     Ok(left_out)
 }

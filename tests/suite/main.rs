@@ -18,5 +18,6 @@ mod page;
 mod recorder;
 mod render;
 mod strangers;
+mod tables;
 mod window;
 mod workspace;

@@ -42,7 +42,7 @@ pub fn refuse_inputs(inputs: &[PathBuf], output: &Path, option: &str, or_within:
     let within = inputs.iter().find(is_whole).filter(|_| or_within);
     let holds = |input: &&PathBuf| files_in(input).iter().any(|file| is_same(file, output));
     let what = if let Some(input) = within {
-        format!("{shown} would lie in {}, which is converted", input.display())
+        format!("{shown} would lie in {}, which is read", input.display())
     } else if inputs.iter().any(|input| is_same(input, output)) {
         format!("{shown} is an input: it would be overwritten")
     } else if !output.is_file() {

@@ -129,6 +129,7 @@ fn a_fleet_tells_what_leaks_where_and_since_when() {
     assert!(said.contains("2 of 3 processes leak or grow."), "{said}");
     assert!(["cut.parquet", "empty.parquet", "damaged.parquet"].iter().all(|file| said.contains(file)), "{said}");
     assert!(said.contains("From 4 files of places."), "{said}");
+    assert!(said.contains("3 files or folders could not be read, see the warnings."), "{said}");
 
     // The last file of a process counts: what it does not have any more is mended.
     let copies: Vec<String> = [1, 2, 3].map(|n| at(&format!("{n}.hprof.gz"))).into();

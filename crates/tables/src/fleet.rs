@@ -179,6 +179,10 @@ impl Fleet {
         if unknown > 0 {
             answers.push(format!("{} could not be judged.", several(unknown as u64, "process", "processes")));
         }
+        if !self.unread.is_empty() {
+            let unread = several(self.unread.len() as u64, "file or folder", "files or folders");
+            answers.push(format!("{unread} could not be read, see the warnings."));
+        }
         let places = self.places(since);
         let first = places.rows.first().map(|row| &row.cells[..]);
         if let Some([Cell::Text(place), Cell::Number(processes @ 2..), ..]) = first {

@@ -133,7 +133,10 @@ pub(crate) static REFERENCES: SqlTable = SqlTable {
     columns: &[
         long("from", "The object that refers"),
         long("to", "The object it refers to"),
-        text("field", "The field; several where the types alone do not decide; null in arrays and where it is unknown"),
+        text(
+            "field",
+            "The field, or several if the types alone do not decide. Null in arrays, and where it is unknown",
+        ),
         text("strength", "soft, weak, phantom or finalizer; null for a plain reference"),
     ],
 };
@@ -221,7 +224,7 @@ pub(crate) static PLACES: SqlTable = SqlTable {
         text("place", "The path of owners; null for the process itself"),
         long(
             "first_bytes",
-            "Bytes at the first point in time: shallow ones, which add up; of a finding what it retains; of the process all",
+            "Shallow bytes at the first point in time; they add up. A finding has what it retains, the process all",
         ),
         long("last_bytes", "The same at the last one"),
         long("last_objects", "Objects at the last one"),

@@ -22,7 +22,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 mod moving;
-mod repaint;
 
 const SIZE: (u32, u32) = (320, 200);
 

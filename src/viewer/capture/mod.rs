@@ -294,12 +294,6 @@ impl Studio {
         self.app.world_mut().resource_mut::<SceneInput>().unseen = out;
     }
 
-    /// Draws all of each following frame, or only the changes: for tests that compare both.
-    #[doc(hidden)]
-    pub fn draw_whole(&mut self, whole: bool) {
-        self.app.world_mut().resource_mut::<SceneInput>().whole = whole;
-    }
-
     /// Whether the last frame waits for something that is worked on.
     #[doc(hidden)]
     pub fn waits(&mut self) -> bool {

@@ -13,7 +13,6 @@ mod patch;
 mod pipelines;
 pub mod records;
 pub mod renderer;
-mod repaint;
 mod shaders;
 mod still;
 mod stretch;
@@ -36,7 +35,6 @@ pub use patch::{FEW, Since};
 use pipelines::DEPTH_FORMAT;
 use records::{BoxRecord, ConeRecord, PaintedBox, ViewRecord};
 use renderer::{DrawPlan, Renderer};
-use repaint::{Repaint, WindowPart};
 use std::sync::Arc;
 use still::{StillCity, StillFrame};
 use stretch::{Smaller, Stretcher};
@@ -111,8 +109,6 @@ pub struct SceneInput {
     pub sharpness: f32,
     /// The window is hidden: nothing is uploaded or drawn.
     pub unseen: bool,
-    /// Draws everything anew, without reusing the picture of the frame before.
-    pub whole: bool,
 }
 
 /// The scene at one of several times.
@@ -157,16 +153,6 @@ impl SceneInput {
         let [left, top, right, bottom] =
             all.map(edges).fold(edges(first), |a, b| [a[0].min(b[0]), a[1].min(b[1]), a[2].max(b[2]), a[3].max(b[3])]);
         Some([left, top, right - left, bottom - top])
-    }
-
-    /// Whether the drawn cities cover all of [`SceneInput::picture`] in a target of this size: the last row of several may have gaps.
-    fn covers_picture(&self, width: u32, height: u32) -> bool {
-        let pixels = |viewport| {
-            let [_, _, wide, high] = SceneInput::place(viewport, width, height);
-            u64::from(wide) * u64::from(high)
-        };
-        let cells = self.cells.iter().map(|cell| pixels(Some(cell.viewport)));
-        self.cells.is_empty() || cells.sum::<u64>() == pixels(self.picture())
     }
 
     /// The size of the smaller picture that is stretched, if one is.
@@ -229,17 +215,12 @@ impl Plugin for ScenePlugin {
         graph.set_build_settings(ScheduleBuildSettings { auto_insert_apply_deferred: false, ..default() });
         render_app
             .init_resource::<GpuScene>()
-            .init_resource::<Repaint>()
             .add_schedule(graph)
             .add_systems(
                 Render,
                 (
                     prepare_scene.in_set(RenderSystems::PrepareResources),
                     crate::viewer::job::frame_was_drawn.in_set(RenderSystems::PostCleanup),
-                    repaint::prepare_repaint
-                        .in_set(RenderSystems::Prepare)
-                        .after(prepare_scene)
-                        .before(bevy_egui::render::systems::prepare_egui_render_target_data_system),
                 ),
             )
             .add_systems(
@@ -248,7 +229,6 @@ impl Plugin for ScenePlugin {
                     scene_pass,
                     bevy_egui::render::prepare_egui_pass,
                     bevy_egui::render::egui_pass,
-                    repaint::note_what_was_drawn,
                     (copy_out, upscaling.run_if(not(is_copied))),
                 )
                     .chain(),
@@ -444,7 +424,6 @@ fn copy_out(
 fn scene_pass(
     view: ViewQuery<(&ViewTarget, &SceneDepth, Option<&Smaller>)>,
     scene: Res<GpuScene>,
-    repaint: Res<Repaint>,
     input: Option<Res<SceneInput>>,
     mut context: RenderContext,
 ) {
@@ -454,10 +433,7 @@ fn scene_pass(
         return;
     }
     let all = target.main_texture().size();
-    let mut colour = target.get_color_attachment();
-    if repaint.parts().is_some() {
-        colour.ops.load = wgpu::LoadOp::Load;
-    }
+    let colour = target.get_color_attachment();
     let begin = |context: &mut RenderContext, colour, depth: Option<&TextureView>| {
         context
             .command_encoder()
@@ -477,18 +453,15 @@ fn scene_pass(
     };
     const WINDOW: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
     let (Some(smaller), Some(stretcher)) = (smaller, &scene.stretcher) else {
-        let frame = scene.still.frame();
-        let copied = frame == StillFrame::Copied;
-        if !copied || repaint.parts().is_none() {
+        let copied = scene.still.frame() == StillFrame::Copied;
+        {
             let mut pass = begin(&mut context, colour, Some(&depth.0).filter(|_| !copied));
             if !copied {
                 input.draw(renderer, &mut pass, (all.width, all.height), WINDOW);
             }
         }
-        let city = WindowPart::of(SceneInput::place(input.picture(), all.width, all.height));
-        let changed = repaint.parts().filter(|_| copied);
-        let parts = changed.map_or(vec![city], |parts| parts.iter().map(|part| part.common(city)).collect());
-        scene.still.copy(context.command_encoder(), target.main_texture(), &parts);
+        let city = SceneInput::place(input.picture(), all.width, all.height);
+        scene.still.copy(context.command_encoder(), target.main_texture(), city);
         return;
     };
     let picture = input.picture();

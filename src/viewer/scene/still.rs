@@ -6,7 +6,6 @@
 use super::SceneInput;
 use super::records::ViewRecord;
 use super::renderer::DrawPlan;
-use super::repaint::WindowPart;
 use bevy::ecs::entity::Entity;
 use std::sync::Arc;
 
@@ -123,22 +122,25 @@ impl StillCity {
         self.frame
     }
 
-    /// Copies parts of the picture between the target and the kept picture, after the pass that draws or clears the target.
-    pub fn copy(&self, encoder: &mut wgpu::CommandEncoder, target: &wgpu::Texture, parts: &[WindowPart]) {
+    /// Copies a part of the picture (corner and size, pixels) between the target and the kept picture, after the pass that draws or
+    /// clears the target.
+    pub fn copy(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        target: &wgpu::Texture,
+        [x, y, width, height]: [u32; 4],
+    ) {
         let Some(kept) = self.kept.as_ref().filter(|kept| kept.size() == target.size()) else { return };
-        for part in parts.iter().filter(|part| !part.is_empty()) {
-            let origin = wgpu::Origin3d { x: part.left, y: part.top, z: 0 };
-            let of = |texture| wgpu::TexelCopyTextureInfo { origin, ..wgpu::Texture::as_image_copy(texture) };
-            let size = wgpu::Extent3d {
-                width: part.right - part.left,
-                height: part.bottom - part.top,
-                depth_or_array_layers: 1,
-            };
-            match self.frame {
-                StillFrame::Drawn => {}
-                StillFrame::Kept => encoder.copy_texture_to_texture(of(target), of(kept), size),
-                StillFrame::Copied => encoder.copy_texture_to_texture(of(kept), of(target), size),
-            }
+        if width == 0 || height == 0 {
+            return;
+        }
+        let origin = wgpu::Origin3d { x, y, z: 0 };
+        let of = |texture| wgpu::TexelCopyTextureInfo { origin, ..wgpu::Texture::as_image_copy(texture) };
+        let size = wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
+        match self.frame {
+            StillFrame::Drawn => {}
+            StillFrame::Kept => encoder.copy_texture_to_texture(of(target), of(kept), size),
+            StillFrame::Copied => encoder.copy_texture_to_texture(of(kept), of(target), size),
         }
     }
 }

@@ -67,18 +67,28 @@ def apply(kind, header, text):
     path.write_text("\n".join(lines))
 
 
-# The page's commands, in the profile of the tests with our crates unoptimised, and one set of features: one quick build for all.
-OURS = ["heap", "wire", "formats", "analysis", "views", "tables", "live", "agent"]
-QUICK = " ".join(f"--config profile.ci.package.memory-city{name}.opt-level=0" for name in ["", *(f"-{n}" for n in OURS)])
+# In the profile of the tests with our crates unoptimised, and with the features of the whole workspace, so that libraries are those of
+# the tests: one quick build for all commands of the page.
+OURS = ["", *(f"-{crate.name}" for crate in sorted((ROOT / "crates").iterdir()))]
+QUICK = [flag for name in OURS for flag in ("--config", f"profile.ci.package.memory-city{name}.opt-level=0")]
+TARGET = ROOT / "target"
+ENVIRONMENT = dict(os.environ, CARGO_TARGET_DIR=str(TARGET), MEMORY_CITY_CACHE="")
+ENVIRONMENT.pop("RUSTC_WORKSPACE_WRAPPER", None)
+
+
+def build():
+    command = ["cargo", "build", "-q", "--profile", "ci", *QUICK, "--workspace", "--bins", "--examples"]
+    done = subprocess.run(command, cwd=COPY, env=ENVIRONMENT)
+    if done.returncode != 0:
+        fail(f"the examples do not compile ({done.returncode})")
 
 
 def check(text):
     command, _, expected = text.partition("# prints:")
-    command = re.sub(r"cargo run -q( --no-default-features| --release)?", f"cargo run -q --profile ci {QUICK}", command.strip())
+    command = re.sub(r"cargo run -q(?: --no-default-features| --release)? --example (\w+)", rf"{TARGET}/ci/examples/\1", command.strip())
+    command = re.sub(r"cargo run -q(?: --no-default-features| --release)? --", f"{TARGET}/ci/memory-city", command)
     print(f"$ {command}", flush=True)
-    environment = dict(os.environ, CARGO_TARGET_DIR=str(ROOT / "target"), MEMORY_CITY_CACHE="")
-    environment.pop("RUSTC_WORKSPACE_WRAPPER", None)
-    done = subprocess.run(command, shell=True, cwd=COPY, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, shell=True, cwd=COPY, env=ENVIRONMENT, capture_output=True, text=True)
     if done.returncode != 0:
         fail(f"`{command}` ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
     if expected.strip() and expected.strip() not in done.stdout:
@@ -94,6 +104,7 @@ def main():
     for kind, header, text in found:
         if kind != "check":
             apply(kind, header, text)
+    build()
     for kind, _, text in found:
         if kind == "check":
             check(text)

@@ -124,12 +124,7 @@ impl StillCity {
 
     /// Copies a part of the picture (corner and size, pixels) between the target and the kept picture, after the pass that draws or
     /// clears the target.
-    pub fn copy(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        target: &wgpu::Texture,
-        [x, y, width, height]: [u32; 4],
-    ) {
+    pub fn copy(&self, encoder: &mut wgpu::CommandEncoder, target: &wgpu::Texture, [x, y, width, height]: [u32; 4]) {
         let Some(kept) = self.kept.as_ref().filter(|kept| kept.size() == target.size()) else { return };
         if width == 0 || height == 0 {
             return;

@@ -209,11 +209,10 @@ fn spawn_window_camera(
 }
 
 /// Sets the window's title to that of the document.
-fn title_window(document: Res<Document>, mut windows: Query<&mut Window>, mut named: Local<Option<u64>>) {
-    if *named == Some(document.revision()) {
+fn title_window(document: Res<Document>, mut windows: Query<&mut Window>) {
+    if !document.is_changed() {
         return;
     }
-    *named = Some(document.revision());
     let title = match document.get() {
         Some(open) => format!("{} · Memory City", line_text(&open.title)),
         None => "Memory City".to_owned(),

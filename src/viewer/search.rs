@@ -54,8 +54,8 @@ impl SearchFound {
     }
 }
 
-/// Input of the rows: document, time, metric.
-type Of = (u64, usize, Metric);
+/// Input of the rows: time and metric.
+type Of = (usize, Metric);
 /// The error of a text: the place, and expected words.
 pub type WrongText = (String, String);
 type Made = (Arc<TreeTable>, std::result::Result<SearchFound, WrongText>);
@@ -123,7 +123,7 @@ impl GroupSearch {
         if text.trim().is_empty() {
             return Ok(());
         }
-        match find(timeline, (0, time, metric), None, text, &Progress::new()) {
+        match find(timeline, (time, metric), None, text, &Progress::new()) {
             Ok((_, Ok(found))) => {
                 self.found = Some(Arc::new(found));
                 Ok(())
@@ -157,7 +157,7 @@ fn find(
     text: &str,
     progress: &Progress,
 ) -> Result<Made> {
-    let (_, time, metric) = of;
+    let (time, metric) = of;
     let window = TimeWindow { from: 0, to: time.min(timeline.times().saturating_sub(1)) };
     let table = match at_hand {
         Some(table) => table,
@@ -199,7 +199,7 @@ fn follow(
         }
         return;
     }
-    let of = (document.revision(), clock.time, settings.metric_in(timeline));
+    let of = (clock.time, settings.metric_in(timeline));
     let wanted = (of, text);
     if search.job.as_ref().is_some_and(|(aim, _)| *aim != wanted) {
         search.job = None;

@@ -13,8 +13,8 @@ use memory_city_analysis::timeline::NodeId;
 use memory_city_heap::error::{Error, Result};
 use std::sync::Arc;
 
-/// Of which document, time and group.
-type SiteQuestion = (u64, usize, NodeId);
+/// Time and group.
+type SiteQuestion = (usize, NodeId);
 type SiteAnswer = Result<Option<SampledShares>>;
 
 /// The allocation sites of the selection.
@@ -30,7 +30,7 @@ pub struct SitesOf {
 impl SitesOf {
     /// Shares of a group at a time, once they are known.
     pub fn of(&self, time: usize, node: NodeId) -> Option<&Arc<SampledShares>> {
-        let known = self.known.as_ref().filter(|((_, t, n), _)| (*t, *n) == (time, node));
+        let known = self.known.as_ref().filter(|(of, _)| *of == (time, node));
         self.given.as_ref().or(known.and_then(|(_, shares)| shares.as_ref()))
     }
 
@@ -77,13 +77,13 @@ fn update(
         sites.job = None;
         return;
     };
-    let now = (document.revision(), clock.time, node);
+    let now = (clock.time, node);
     let is_known = sites.known.as_ref().is_some_and(|(of, _)| *of == now);
     if is_known || clock.moving() || sites.job.as_ref().is_some_and(|(of, _)| *of == now) {
         return;
     }
     let source = Arc::clone(&open.source);
-    let work = move |progress: &_| sampled_shares(&source, node, now.1, progress);
+    let work = move |progress: &_| sampled_shares(&source, node, now.0, progress);
     sites.job = Some((now, Job::behind_frames(work)));
     awake.keep_if(true);
 }

@@ -39,7 +39,7 @@ const KEPT: usize = 64;
 /// The owners of the selection, and the walk.
 #[derive(Resource, Default)]
 pub struct OwnersOf {
-    engine: Option<((u64, usize), Arc<Owners>)>,
+    engine: Option<(usize, Arc<Owners>)>,
     job: Option<(OwnerQuestion, Job<OwnerAnswer>)>,
     known: VecDeque<(OwnerQuestion, Arc<GroupOwners>)>,
     failed: Option<(OwnerQuestion, String)>,
@@ -144,7 +144,7 @@ fn question(document: &Document, selection: &Selection, clock: &Clock, settings:
     let open = document.get().filter(|open| open.source.heaps().is_some())?;
     let nodes = selection.outermost(&open.timeline);
     let by_bytes = settings.metric_in(&open.timeline) != Metric::Objects;
-    (!nodes.is_empty()).then(|| OwnerQuestion { revision: document.revision(), time: clock.time, nodes, by_bytes })
+    (!nodes.is_empty()).then_some(OwnerQuestion { time: clock.time, nodes, by_bytes })
 }
 
 fn find(source: &Source, engine: Option<Arc<Owners>>, question: &OwnerQuestion, progress: &Progress) -> OwnerAnswer {
@@ -170,7 +170,7 @@ pub fn owners_of(
     by_bytes: bool,
     progress: &Progress,
 ) -> Result<GroupOwners> {
-    let question = OwnerQuestion { revision: 0, time, nodes: nodes.to_vec(), by_bytes };
+    let question = OwnerQuestion { time, nodes: nodes.to_vec(), by_bytes };
     find(source, None, &question, progress).map(|(_, found)| found)
 }
 
@@ -196,7 +196,7 @@ fn update(
             owners.job = None;
             match outcome {
                 Ok(Ok((engine, found))) => {
-                    owners.engine = Some(((of.revision, of.time), engine));
+                    owners.engine = Some((of.time, engine));
                     if owners.known.len() >= KEPT {
                         owners.known.pop_front();
                     }
@@ -214,8 +214,7 @@ fn update(
         owners.job = None;
         return;
     };
-    if owners.walk.as_ref().is_some_and(|walk| (walk.question.revision, walk.question.time) != (now.revision, now.time))
-    {
+    if owners.walk.as_ref().is_some_and(|walk| walk.question.time != now.time) {
         owners.leave();
     }
     if let Some(walk) = &mut owners.walk {
@@ -244,10 +243,9 @@ fn update(
     }
     // While time runs, what is passed is not asked for. References come first: both would load the state.
     let waits = clock.moving() || references.snapshot().is_some();
-    let made = owners.engine.as_ref().filter(|(of, _)| *of == (now.revision, now.time));
+    let made = owners.engine.as_ref().filter(|(of, _)| *of == now.time);
     // What makes the engine for this time goes on, whatever was selected when it began: the next question needs it.
-    let goes_on =
-        |of: &OwnerQuestion| *of == now || made.is_none() && (of.revision, of.time) == (now.revision, now.time);
+    let goes_on = |of: &OwnerQuestion| *of == now || made.is_none() && of.time == now.time;
     if !owners.job.as_ref().is_some_and(|(of, _)| goes_on(of)) && !waits {
         let engine = made.map(|(_, engine)| Arc::clone(engine));
         if engine.is_none() {

@@ -7,8 +7,6 @@ use memory_city_heap::Amount;
 /// Input of the search for owners.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerQuestion {
-    /// Revision of the document.
-    pub revision: u64,
     /// The point in time.
     pub time: usize,
     /// The groups, as one group.
@@ -118,7 +116,7 @@ mod tests {
             roots: Vec::new(),
             end: "here: held by a root".into(),
         };
-        let question = OwnerQuestion { revision: 1, time: 0, nodes: vec![NodeId(3)], by_bytes: false };
+        let question = OwnerQuestion { time: 0, nodes: vec![NodeId(3)], by_bytes: false };
         let walk = OwnerWalk::new(&question, &GroupOwners { chain, owners: Vec::new(), by_bytes: false });
         let stops: Vec<(u32, usize)> = walk.stops.iter().map(|stop| (stop.nodes[0].0, stop.by.len())).collect();
         assert_eq!(stops, [(3, 0), (5, 3), (6, 1), (5, 1)]);

@@ -54,7 +54,6 @@ pub struct CutView {
 /// Input of the search for ways.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PathRequest {
-    revision: u64,
     time: usize,
     nodes: Vec<NodeId>,
     question: WayQuestion,
@@ -297,7 +296,7 @@ fn update(
         }
     }
     let question = WayQuestion { kind: ways.kind, share: ways.share, most: MOST_STEPS, rules: KeepRules::default() };
-    let now = PathRequest { revision: document.revision(), time: clock.time, nodes: ways.nodes.clone(), question };
+    let now = PathRequest { time: clock.time, nodes: ways.nodes.clone(), question };
     if ways.asked.as_ref() == Some(&now) || clock.moving() {
         return;
     }

@@ -89,8 +89,8 @@ struct FoundGenerations {
     job: Option<Job<Result<WithCaveats>>>,
     /// What its numbers do not tell, in sentences.
     caveats: Vec<String>,
-    /// The document and the part of the run that was looked at, or is.
-    of: Option<(u64, TimeWindow)>,
+    /// The part of the run that was looked at, or is.
+    of: Option<TimeWindow>,
     order: RowOrder,
 }
 
@@ -129,7 +129,7 @@ fn draw(
     let last = open.timeline.times().saturating_sub(1);
     let (from, to) = clock.chosen().unwrap_or((0, last));
     let window = TimeWindow { from: from.min(last), to: to.min(last) };
-    let of = Some((document.revision(), window));
+    let of = Some(window);
     if state.of != of && open.timeline.times() > 0 {
         state.of = of;
         let source = Arc::clone(&open.source);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// A layout of the open document under changed settings, on its way.
 #[derive(Resource, Default)]
-pub(super) struct LayingOut(Option<(u64, Settings, Job<City>)>);
+pub(super) struct LayingOut(Option<(Settings, Job<City>)>);
 
 impl LayingOut {
     /// Whether a layout is on its way.
@@ -115,7 +115,6 @@ pub(super) fn closed(
 /// Lays the city out anew when the settings it depends on change, and gives it another look. The old city stays until the next is ready.
 /// A look of few buildings is ready at once.
 pub(super) fn follow_settings(
-    document: Res<Document>,
     settings: Res<Settings>,
     mut shown: ResMut<Shown>,
     mut rig: ResMut<CameraRig>,
@@ -124,11 +123,10 @@ pub(super) fn follow_settings(
     (mut awake, clock): (ResMut<Awake>, Res<Clock>),
 ) {
     awake.wait_if(laying.active());
-    if let Some(outcome) = laying.0.as_ref().and_then(|(_, _, job)| job.poll())
-        && let Some((revision, ..)) = laying.0.take()
-    {
+    if let Some(outcome) = laying.0.as_ref().and_then(|(_, job)| job.poll()) {
+        laying.0 = None;
         match outcome {
-            Ok(mut city) if revision == document.revision() => {
+            Ok(mut city) => {
                 let tallest = city.tallest();
                 match shown.0.as_ref() {
                     // Another look at the same.
@@ -142,25 +140,23 @@ pub(super) fn follow_settings(
                 }
                 shown.0 = Some(city);
             }
-            // The document went on in the meantime, and brought its own.
-            Ok(_) => {}
             Err(panic) => notices.tell(panic),
         }
     }
     let Some(city) = &shown.0 else { return };
-    let aim = laying.0.as_ref().map_or(&city.made_with, |(_, settings, _)| settings);
+    let aim = laying.0.as_ref().map_or(&city.made_with, |(settings, _)| settings);
     let mut wanted = settings.clone();
     wanted.metric = wanted.metric_in(&city.timeline);
     if aim.city_config() != wanted.city_config() || aim.parts != wanted.parts {
         let timeline = Arc::clone(&city.timeline);
         let job_settings = wanted.clone();
         let job = Job::behind_frames(move |_| City::new(&timeline, &job_settings));
-        laying.0 = Some((document.revision(), wanted, job));
+        laying.0 = Some((wanted, job));
         awake.keep_if(true);
     } else if !laying.active() && (city.made_with.look() != settings.look() || city.made_with.theme != settings.theme) {
         let make = city.with_look(wanted.clone());
         if city.is_large() {
-            laying.0 = Some((document.revision(), wanted, Job::behind_frames(move |_| make())));
+            laying.0 = Some((wanted, Job::behind_frames(move |_| make())));
             awake.keep_if(true);
         } else {
             shown.0 = Some(make());

@@ -14,7 +14,7 @@ use memory_city_views::nested::{NestedConfig, NestedPicture, NestedPlan, Sibling
 use std::sync::Arc;
 
 /// Input of a plan.
-type PlanOf = (u64, Metric, SiblingOrder);
+type PlanOf = (Metric, SiblingOrder);
 
 /// Input of the pictures.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +91,7 @@ pub fn follow(
         return;
     }
     let of = PictureOf {
-        plan: (document.revision(), settings.metric_in(timeline), nested.order),
+        plan: (settings.metric_in(timeline), nested.order),
         time: clock.time,
         top: nested.top(timeline),
         times: nested.times.clone(),
@@ -125,7 +125,7 @@ pub fn follow(
 }
 
 fn make(timeline: &Timeline, of: &PictureOf, at_hand: Option<Arc<NestedPlan>>) -> MadePicture {
-    let (_, metric, order) = of.plan;
+    let (metric, order) = of.plan;
     let plan = at_hand.unwrap_or_else(|| {
         Arc::new(NestedPlan::new(timeline, NestedConfig { metric, order, ..NestedConfig::default() }))
     });

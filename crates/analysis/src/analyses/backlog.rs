@@ -87,19 +87,7 @@ fn waiting(heap: &HeapState, progress: &Progress) -> Result<Option<WaitingObject
     let mut most: Option<(Strength, (String, u64), Amount)> = None;
     // The stronger first: what a finalizer keeps weak references may refer to as well.
     for strength in [Strength::Finalizer, Strength::Weak, Strength::Phantom] {
-        let mut types: BTreeMap<&str, u64> = BTreeMap::new();
-        let mut amount = Amount::default();
-        let referents = heap.referents().all().iter().filter(|r| r.strength == strength);
-        let mut open: Vec<ObjectId> = Vec::new();
-        for referent in referents.filter(|r| kept.of(r.to) == KeptBy::Weak) {
-            *types.entry(&heap.types()[heap.type_of(referent.to).0 as usize].name).or_default() += 1;
-            open.extend(Some(referent.to).filter(|to| seen.insert(to.0)));
-        }
-        while let Some(o) = open.pop() {
-            amount += Amount { objects: 1, bytes: heap.size_of(o) };
-            let further = heap.references(o).iter().filter(|&&to| heap.referents().only(o, to).is_empty());
-            open.extend(further.filter(|to| kept.of(**to) == KeptBy::Weak && seen.insert(to.0)));
-        }
+        let (types, amount) = waiting_for(heap, &kept, strength, &mut seen);
         progress.check()?;
         let of = types.into_iter().max_by_key(|&(name, count)| (count, Reverse(name)));
         if let Some((name, count)) = of
@@ -109,6 +97,44 @@ fn waiting(heap: &HeapState, progress: &Progress) -> Result<Option<WaitingObject
         }
     }
     Ok(most)
+}
+
+/// What references of one strength keep, and nothing stronger: referents by type, and the amount with all that hangs on them. Skips
+/// what is in `seen`, and adds to it.
+fn waiting_for<'h>(
+    heap: &'h HeapState,
+    kept: &Strengths,
+    strength: Strength,
+    seen: &mut BitSet,
+) -> (BTreeMap<&'h str, u64>, Amount) {
+    let mut types: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut amount = Amount::default();
+    let referents = heap.referents().all().iter().filter(|r| r.strength == strength);
+    let mut open: Vec<ObjectId> = Vec::new();
+    for referent in referents.filter(|r| kept.of(r.to) == KeptBy::Weak) {
+        *types.entry(&heap.types()[heap.type_of(referent.to).0 as usize].name).or_default() += 1;
+        open.extend(Some(referent.to).filter(|to| seen.insert(to.0)));
+    }
+    while let Some(o) = open.pop() {
+        amount += Amount { objects: 1, bytes: heap.size_of(o) };
+        let further = heap.references(o).iter().filter(|&&to| heap.referents().only(o, to).is_empty());
+        open.extend(further.filter(|to| kept.of(**to) == KeptBy::Weak && seen.insert(to.0)));
+    }
+    (types, amount)
+}
+
+/// Bytes that wait for their finalizers and have no other owner. They stay in memory until those have run. One walk over the heap, if
+/// there are finalizers.
+///
+/// # Errors
+/// When the work was cancelled.
+pub(super) fn kept_by_finalizers(heap: &HeapState, progress: &Progress) -> Result<u64> {
+    if !heap.referents().all().iter().any(|referent| referent.strength == Strength::Finalizer) {
+        return Ok(0);
+    }
+    let kept = Strengths::new(heap, progress)?;
+    let mut seen = BitSet::new(heap.object_count());
+    Ok(waiting_for(heap, &kept, Strength::Finalizer, &mut seen).1.bytes)
 }
 
 impl Backlog {

@@ -10,6 +10,7 @@ pub use expected::ExpectedLeak;
 use limits::LimitOf;
 pub use limits::{GrowthLimit, RetainedLimit};
 
+use super::backlog::kept_by_finalizers;
 use super::cut::field_references;
 use super::report::{self, Report};
 use super::{Certainty, Finding, LeakVerdict, TimeWindow, VerdictKind};
@@ -28,7 +29,7 @@ use std::sync::Arc;
 /// The limits. Without any, nothing may accumulate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CheckLimits {
-    /// How much more roots may keep at the last time than at the first.
+    /// How much more may stay in memory at the last time than at the first.
     pub growth: Option<GrowthLimit>,
     /// Limits on the retained size of groups at the last time.
     pub retained: Vec<RetainedLimit>,
@@ -209,12 +210,25 @@ fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, allow_incomplete
     findings
 }
 
-/// Bytes of all that roots keep at a time; without known roots, of all counted objects.
+/// Bytes that stay in memory at a time: of all that roots keep, and of what waits for finalizers. Without known roots, of all counted
+/// objects.
 fn heap_bytes(source: &Source, time: usize, rules: KeepRules, progress: &Progress) -> Result<u64> {
     if let Some(heaps) = source.heaps() {
         let owners = heaps.owners_at(&[time], rules, Reads::REFERENCES | Reads::ROOTS, progress)?;
         if let Some(places) = owners.into_iter().find_map(|owners| owners.places) {
-            return Ok(places.total().bytes);
+            let question = format!("kept by finalizers {time}");
+            let key = heaps.answer_key(&question, false);
+            let waiting = match key.as_ref().and_then(|key| key.kept::<u64>()) {
+                Some(waiting) => waiting,
+                None => {
+                    let waiting = kept_by_finalizers(&*heaps.heap(time, progress)?, progress)?;
+                    if let Some(key) = key {
+                        key.keep(&waiting);
+                    }
+                    waiting
+                }
+            };
+            return Ok(places.total().bytes + waiting);
         }
     }
     let timeline = source.timeline();

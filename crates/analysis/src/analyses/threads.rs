@@ -83,7 +83,11 @@ impl Analysis for ThreadRetention {
         let all = threads.len();
         threads.truncate(arguments.count("top"));
         let objects: Vec<ObjectId> = threads.iter().map(|t| t.stack.object).collect();
-        let names = values.texts(&objects, TextLimits::default(), progress)?;
+        let names = match heap.is_redacted() {
+            true => vec![None; objects.len()],
+            false => values.texts(&objects, TextLimits::default(), progress)?,
+        };
+        let unnamed = if heap.is_redacted() { "(redacted)" } else { "(unnamed)" };
         let mut rows = Vec::new();
         for (ThreadRow { stack: thread, held: amount, retained }, name) in threads.iter().zip(names) {
             progress.check()?;
@@ -91,7 +95,7 @@ impl Analysis for ThreadRetention {
                 kind: THREAD,
                 depth: 0,
                 cells: vec![
-                    Cell::Text(name.unwrap_or_else(|| "(unnamed)".to_owned())),
+                    Cell::Text(name.filter(|name| !name.is_empty()).unwrap_or_else(|| unnamed.to_owned())),
                     Cell::Text(address_text(heap, thread.object)),
                     Cell::Empty,
                     Cell::Text(type_name(heap, thread.object).to_owned()),

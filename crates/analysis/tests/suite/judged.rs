@@ -1,5 +1,6 @@
 //! What is said of dumps whose right answer is known: two runs side by side, and what waits for its finalizer.
 
+use memory_city_analysis::analyses::check::{CheckLimits, GrowthLimit, check};
 use memory_city_analysis::analyses::compare::{GrowthOutcome, compare};
 use memory_city_analysis::analyses::{AnalysisRegistry, Arguments, Findings, TimeWindow, VerdictKind, run};
 use memory_city_analysis::group::GroupOptions;
@@ -184,6 +185,18 @@ fn what_waits_for_its_finalizer_is_named_where_it_is_what_grows() {
     // Where owners have what grows, nothing is said of it.
     let (_b, owned) = a_run(1000, "com/acme", "Entry", &[200, 400, 600]);
     assert!(!leak(&owned).answers[0].contains("finalizer"));
+}
+
+/// Roots keep the same at both times; what waits stays in memory too.
+#[test]
+fn what_waits_for_its_finalizer_counts_as_growth_of_the_heap() {
+    let (_dir, backlog) = open(&[50, 300].map(|n| finalizers(1_700_000_000_000 + n, n)));
+    let limits = CheckLimits { growth: Some(GrowthLimit::Percent(50.0)), ..CheckLimits::default() };
+    let window = TimeWindow::whole(backlog.timeline());
+    let report = check(&backlog, window, &limits, &Progress::new()).expect("a report");
+    assert!(!report.passed, "{:?}", report.checks);
+    let grown = report.checks[0].bytes.expect("bytes");
+    assert!(grown >= 250 * BYTES as i64, "{grown}");
 }
 
 /// The static field holds a list of so many elements, all of them one object.

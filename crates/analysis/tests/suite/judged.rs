@@ -1,4 +1,4 @@
-//! What is said of dumps whose right answer is known: two runs side by side, and what waits for its finalizer.
+//! Reports on dumps whose right answer is known: two runs side by side, and objects that wait for finalizers.
 
 use memory_city_analysis::analyses::check::{CheckLimits, GrowthLimit, check};
 use memory_city_analysis::analyses::compare::{GrowthOutcome, compare};

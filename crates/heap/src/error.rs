@@ -134,6 +134,9 @@ impl Warning {
     /// How the message begins that texts and other values were taken out of the input.
     pub const REDACTED: &str = "the texts in this dump were taken out";
 
+    /// How the reason begins that references were taken out of the input.
+    pub const NO_REFERENCES: &str = "the references between objects were taken out";
+
     /// Prefix of messages about what lies beside a recording that was interrupted, and could be added to it.
     pub const UNFINISHED: &str = "an interrupted recording left ";
 

@@ -486,6 +486,12 @@ impl HeapState {
         self.columns.warnings.iter().any(|warning| warning.message.starts_with(Warning::REDACTED))
     }
 
+    /// Whether references were taken out of the input: how many elements a collection has is not known.
+    pub fn lacks_references(&self) -> bool {
+        let mut reasons = self.columns.warnings.iter().filter_map(Warning::unjudged);
+        reasons.any(|reason| reason.starts_with(Warning::NO_REFERENCES))
+    }
+
     /// Bytes of memory this state takes, within a few percent, once it knows the references of each object both ways.
     pub fn memory(&self) -> usize {
         4 * (self.columns.type_of.len() + self.columns.length.len())

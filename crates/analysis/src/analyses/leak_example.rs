@@ -187,17 +187,25 @@ pub(super) fn most_often<'r>(heap: &HeapState, referents: impl Iterator<Item = &
     Some((name.to_owned(), count))
 }
 
+/// So many times a type is followed by the same other one: tables in tables do so too.
+const IN_TURN: usize = 2;
+
 /// The deepest object that alone keeps most of an object's retained size: the array of the list, not the list.
 ///
-/// Ends at the first of a chain of objects of one type: which node of a list comes last says nothing.
+/// Ends at the first of a chain of objects of one type, or where types come in turn again and again: which link comes last says nothing.
 fn most_of(heap: &HeapState, dominators: &Dominators, o: ObjectId) -> ObjectId {
     let mut at = o;
+    let mut steps: BTreeMap<(TypeId, TypeId), usize> = BTreeMap::new();
     loop {
         let next = dominators.owned(Some(at)).max_by_key(|&below| (dominators.retained(below).bytes, Reverse(below)));
         let most = |next: &ObjectId| 10 * dominators.retained(*next).bytes >= 7 * dominators.retained(at).bytes;
-        let chained = |next: &ObjectId| heap.type_of(*next) == heap.type_of(at);
+        let step = |next: &ObjectId| (heap.type_of(at), heap.type_of(*next));
+        let chained = |next: &ObjectId| step(next).0 == step(next).1 || steps.get(&step(next)) >= Some(&IN_TURN);
         match next.filter(most).filter(|next| !chained(next)) {
-            Some(next) => at = next,
+            Some(next) => {
+                *steps.entry(step(&next)).or_default() += 1;
+                at = next;
+            }
             None => return at,
         }
     }

@@ -5,7 +5,7 @@ use super::leak_headline::{self, HeadlineName};
 use super::leak_sentence::{is_of_growth, place_text};
 use crate::ownership::{Accumulation, Elements, Holding, OwnerHistory, OwnerPath, PlaceOverTime, doubt, ends};
 use crate::tabular::{bytes_text, count_text};
-use std::sync::Arc;
+use crate::timeline::brief;
 
 /// Share of the bytes of a place; a collection with as much gives it its name.
 const MOST_OF_PLACE: f64 = 0.8;
@@ -41,10 +41,15 @@ fn named(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: 
         example.path.clone().filter(|_| !is_rest).map(|path| if is_one { path } else { path.without_last_key() });
     let (own, last_heads) = at.held.last().map_or((0, 0), |held| (held.own.objects, held.heads));
     // Where the elements are the objects themselves, those that one of them refers to are few; but they have the name if nothing above has.
-    let cut = |path: &OwnerPath| Some(path.clone().up_to(&at.name, None, true)).filter(|path| path.steps.len() > 1);
+    // Of a chain, the first link keeps all others.
+    let cut = |path: &OwnerPath| {
+        let path = path.clone();
+        let path = if is_one && last_heads > 1 { path.up_to_first(&at.name) } else { path.up_to(&at.name, None, true) };
+        Some(path).filter(|path| path.steps.len() > 1)
+    };
     let is_few = point.elements == Elements::Own && example.filled.is_none_or(|(_, elements)| elements <= own);
     let to_own = path.as_ref().filter(|_| is_few).and_then(cut);
-    let are_own = to_own.is_some();
+    let are_own = to_own.is_some() && !(last_heads <= 1 && is_own_collection(example, at));
     let path = to_own.or(path).map(|path| match &point.elements {
         Elements::Below(below) => {
             let first = below.first().map(|&p| &history.places()[p as usize]);
@@ -80,28 +85,18 @@ pub(super) fn headline(
     let at = &history.places()[point.place as usize];
     let is_one = is_one(at);
     let (name, are_own) = named(history, point, example, grew);
-    let (kind, count) = match &point.elements {
-        Elements::Below(below) => {
-            let first = below.first().map(|&p| &history.places()[p as usize]);
-            let count = first.map_or(0, |place| ends(&place.held, |h| h.heads).1);
-            (first.map_or_else(|| Arc::clone(&at.name), |place| Arc::clone(&place.name)), count)
-        }
-        Elements::Own | Elements::Larger => (Arc::clone(&at.name), point.count.1),
-    };
-    let kind = example.class.as_deref().unwrap_or(&kind);
     // What a place holds of its own may be one constant, referred to many times.
     let filled = example.filled.filter(|_| is_one && !at.is_thread()).map(|(_, last)| last);
-    // Elements that others hold too are no heads of a place, but are in the collection.
-    let count = match (&point.elements, filled) {
-        (Elements::Below(_), Some(elements)) if is_own_collection(example, at) => count.max(elements),
-        (Elements::Below(_), _) if is_one && !at.is_thread() => count.max(example.chained),
-        _ => count,
-    };
     let elements = match (&point.elements, filled) {
-        (Elements::Own | Elements::Larger, Some(elements)) if elements > 1 && !are_own => {
+        (Elements::Below(below), filled) => {
+            let own = filled.filter(|_| is_own_collection(example, at));
+            let chained = if is_one && !at.is_thread() { example.chained } else { 0 };
+            kinds_text(history, below, example.class.as_deref(), own, chained)
+        }
+        (_, Some(elements)) if elements > 1 && !are_own && !is_beside(example, at) => {
             format!("{} elements", count_text(elements))
         }
-        _ => leak_headline::elements_text(&point.elements, kind, count, at.is_thread()),
+        (elements, _) => leak_headline::elements_text(elements, point.count.1, at.is_thread()),
     };
     let (first, last) = point.bytes;
     let amount = match grew {
@@ -114,6 +109,40 @@ pub(super) fn headline(
         false => format!("{}, {:.0} % of the heap", bytes_text(last), 100.0 * point.share),
     };
     leak_headline::line(&name, &elements, &amount, more)
+}
+
+/// The elements of a place in a few words. `own`: how many its collection has. `chained`: how many hang on its chain.
+fn kinds_text(history: &OwnerHistory, below: &[u32], class: Option<&str>, own: Option<u64>, chained: u64) -> String {
+    let heads = |p: &u32| ends(&history.places()[*p as usize].held, |h| h.heads).1;
+    let name = |p: &u32| brief(&history.places()[*p as usize].name);
+    let Some(first) = below.first() else { return leak_headline::count_of(own.unwrap_or(0), "elements") };
+    let kind = class.map_or_else(|| name(first), brief);
+    let (count, all) = (heads(first), below.iter().map(heads).sum::<u64>());
+    let about = |a: u64, b: u64| a.abs_diff(b) * ALIKE <= b;
+    match own {
+        // Keys and values of one type.
+        Some(own) if count > own && count <= 2 * own && !about(count, own) => leak_headline::count_of(own, "elements"),
+        // Elements of several types.
+        Some(own) if !about(count, own) && about(all, own) => match below {
+            [one, two] => format!("{} {kind}, {} {}", count_text(heads(one)), count_text(heads(two)), name(two)),
+            _ => leak_headline::count_of(own, "elements"),
+        },
+        // Elements that others hold too are no heads of a place, but are in the collection.
+        Some(own) => leak_headline::count_of(count.max(own), &kind),
+        None => leak_headline::count_of(count.max(chained), &kind),
+    }
+}
+
+/// Two numbers of elements are alike if they differ by less than one in so many.
+const ALIKE: u64 = 20;
+
+/// Whether the collection on the path holds the place among others, and is as large as ever.
+fn is_beside(example: &Example, at: &PlaceOverTime) -> bool {
+    let Some(path) = &example.path else { return false };
+    let last = |of: &str| path.steps.iter().rposition(|step| *step.of == *of);
+    let filled = path.filled.as_ref().and_then(|filled| last(&filled.of));
+    let is_above = filled.zip(last(&at.name)).is_some_and(|(filled, place)| filled < place);
+    is_above && grown(example).is_none_or(|grown| grown == 0)
 }
 
 /// How many elements more the collection on the path has than at first, where it is known to be the same.

@@ -101,16 +101,7 @@ fn by_fields(profile: &Profile, names: &[Arc<str>], path: &OwnerPath) -> Option<
     {
         return None;
     }
-    let class = |of: &str| brief(of.strip_prefix("class ").unwrap_or(of));
-    let name = |at: usize| {
-        let (holder, field) = (at - 1, steps[at].field.as_deref().unwrap_or_default());
-        match (holder, steps[holder].field.as_deref()) {
-            (1, Some(instance)) if steps[0].of.starts_with("class ") => {
-                format!("{}.{instance}.{field}", class(&steps[0].of))
-            }
-            _ => format!("{}.{field}", class(&steps[holder].of)),
-        }
-    };
+    let name = |at: usize| field_name(path, at);
     let begins_with_own = at == 2 && steps[0].of.starts_with("class ");
     let name = match (own, names.first()) {
         (Some(own), _) if own < at && !begins_with_own => format!("{} › {}", name(own), name(at)),
@@ -118,6 +109,18 @@ fn by_fields(profile: &Profile, names: &[Arc<str>], path: &OwnerPath) -> Option<
         _ => name(at),
     };
     Some(HeadlineName { name, container: Some(brief(&steps[at].of)) })
+}
+
+/// A field on a path with what it belongs to: its class, or the static field that its object hangs on.
+fn field_name(path: &OwnerPath, at: usize) -> String {
+    let (steps, class) = (&path.steps, |of: &str| brief(of.strip_prefix("class ").unwrap_or(of)));
+    let (holder, field) = (at - 1, steps[at].field.as_deref().unwrap_or_default());
+    match (holder, steps[holder].field.as_deref()) {
+        (1, Some(instance)) if steps[0].of.starts_with("class ") => {
+            format!("{}.{instance}.{field}", class(&steps[0].of))
+        }
+        _ => format!("{}.{field}", class(&steps[holder].of)),
+    }
 }
 
 /// The static field that the way begins at, where only many sharers and the runtime hold it.
@@ -142,7 +145,7 @@ fn by_key(profile: &Profile, names: &[Arc<str>], path: &OwnerPath, named: &Headl
     };
     let last = (1..path.steps.len()).rev().find(tells);
     if let Some(last) = last.filter(|&last| last > at) {
-        return by_key_in_library(profile, path, at, last, named);
+        return by_key_above(profile, path, at, last, named);
     }
     let container = names.last().map(|of| brief(of));
     let known = &profile.entries;
@@ -170,9 +173,9 @@ fn by_key(profile: &Profile, names: &[Arc<str>], path: &OwnerPath, named: &Headl
     Some(HeadlineName { name, container })
 }
 
-/// A place inside a library behind the table of the library that holds it by a key that the program chose: one of its caches, by name. `None`
-/// where the program itself has a field on the way.
-fn by_key_in_library(
+/// A place behind a table that holds it by a key: the table with the key, and the field behind it. Where a library has the table, only a place
+/// inside the library needs it, such as one of its caches: a field of the program's own is enough.
+fn by_key_above(
     profile: &Profile,
     path: &OwnerPath,
     at: usize,
@@ -182,18 +185,17 @@ fn by_key_in_library(
     let field = |at: usize| path.steps[at].field.as_deref().unwrap_or_default();
     let holder = |at: usize| path.steps[at - 1].of.trim_start_matches("class ");
     let tells = |at: &usize| is_of_program(profile, holder(*at)) && !is_link(profile, field(*at));
-    let mut telling = (1..=last).filter(tells);
+    let is_library = |at: usize| is_of_library(profile, holder(at));
     let table = (1..=at).rev().find(tells)?;
-    telling.all(|at| is_of_library(profile, holder(at))).then(|| HeadlineName {
-        name: format!(
-            "{}.{}[{:?}] › {}",
-            brief(holder(table)),
-            field(table),
-            path.steps[at].key.as_deref().unwrap_or_default(),
-            named.name
-        ),
-        container: named.container.clone(),
-    })
+    let key = path.steps[at].key.as_deref().unwrap_or_default();
+    let name = match is_library(table) {
+        true if !(1..=last).filter(tells).all(is_library) => return None,
+        true => format!("{}[{key:?}] › {}", field_name(path, table), named.name),
+        // The field of the object that the table holds.
+        false if last == at + 1 => format!("{}[{key:?}].{}", field_name(path, table), field(last)),
+        false => format!("{}[{key:?}] › {}", field_name(path, table), field_name(path, last)),
+    };
+    Some(HeadlineName { name, container: named.container.clone() })
 }
 
 /// Whether a holder is of the runtime itself, and of no language that calls its variables by keys, and what it holds is a collection.
@@ -250,14 +252,18 @@ pub(super) fn line(name: &HeadlineName, elements: &str, amount: &str, more: usiz
     format!("{name}: {elements}{rest}")
 }
 
-/// Its elements, in a few words.
-pub(super) fn elements_text(elements: &Elements, kind: &str, count: u64, is_thread: bool) -> String {
+/// The objects of a place itself, in a few words.
+pub(super) fn elements_text(elements: &Elements, count: u64, is_thread: bool) -> String {
     match elements {
-        Elements::Below(_) => format!("{} {}", crate::tabular::count_text(count), brief(kind)),
-        Elements::Own if is_thread => format!("{} threads", crate::tabular::count_text(count)),
-        Elements::Own => format!("{} objects", crate::tabular::count_text(count)),
         Elements::Larger => "larger than before".to_owned(),
+        _ if is_thread => count_of(count, "threads"),
+        _ => count_of(count, "objects"),
     }
+}
+
+/// A number of things.
+pub(super) fn count_of(count: u64, things: &str) -> String {
+    format!("{} {things}", crate::tabular::count_text(count))
 }
 
 #[cfg(test)]
@@ -470,8 +476,23 @@ mod tests {
             let names = ["class net.sf.ehcache.CacheManager".into(), "static singleton".into(), of.into()];
             HeadlineName::of(&names, Some(&way("class net.sf.ehcache.CacheManager", steps)), &JVM).text()
         };
-        assert_eq!(cache("net.sf.ehcache.Cache"), "CacheManager.ehcaches[\"baskets\"] › Cache.store (MemoryStore)");
+        assert_eq!(
+            cache("net.sf.ehcache.Cache"),
+            "CacheManager.singleton.ehcaches[\"baskets\"] › Cache.store (MemoryStore)"
+        );
         assert_eq!(cache("com.acme.Baskets"), "Baskets.store (MemoryStore)", "the program's own field is enough");
+        let region = |entries: &str| {
+            let steps = vec![
+                step("CACHE", "a.Cache", None),
+                step("regions", "java.util.HashMap", None),
+                step("value", "a.Region", Some("asia")),
+                step("entries", entries, None),
+                step("elementData", "java.lang.Object[]", None),
+            ];
+            let names = ["class a.Shop".into(), "static CACHE".into(), "a.Region".into(), entries.into()];
+            HeadlineName::of(&names, Some(&way("class a.Shop", steps)), &JVM).text()
+        };
+        assert_eq!(region("java.util.ArrayList"), "Shop.CACHE.regions[\"asia\"].entries (ArrayList)");
         let file = "java.util.zip.ZipFile$Source";
         let steps = vec![step("files", "java.util.HashMap", None), step("value", file, None)];
         let path = way(&format!("class {file}"), steps);

@@ -36,7 +36,7 @@ pub(super) fn filling(history: &OwnerHistory, point: &Accumulation, place: &str)
             let kind = |p: u32| format!("{} {}", count_text(ends(&at(p).held, |h| h.heads).1), at(p).name);
             format!("holds {}", kinds(history, below, kind))
         }
-        Elements::Own => format!("are {count} {}", objects_text(history, point.place)),
+        Elements::Own => format!("{} {count} {}", made_of(history, point.place), objects_text(history, point.place)),
         Elements::Larger => "is large".to_owned(),
     };
     let share = 100.0 * point.share;
@@ -68,6 +68,14 @@ fn objects_text(history: &OwnerHistory, place: u32) -> &'static str {
     match history.places()[place as usize].is_thread() {
         true => "threads",
         false => "objects",
+    }
+}
+
+/// The verb for the objects of a place: of one object, its insides.
+fn made_of(history: &OwnerHistory, place: u32) -> &'static str {
+    match ends(&history.places()[place as usize].held, |h| h.heads).1 {
+        1 => "is made of",
+        _ => "are",
     }
 }
 
@@ -108,7 +116,8 @@ pub(super) fn sentence(history: &OwnerHistory, point: &Accumulation, place: &str
         Elements::Below(_) => format!("holds {}", elements_text(history, point)),
         Elements::Own => {
             let before = first_text(history, point.place, before);
-            format!("are {} {} ({before} at first)", count_text(after), objects_text(history, point.place))
+            let of = made_of(history, point.place);
+            format!("{of} {} {} ({before} at first)", count_text(after), objects_text(history, point.place))
         }
         Elements::Larger if heads.1 > heads.0 && heads.0 > 0 => {
             format!(

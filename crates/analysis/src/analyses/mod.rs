@@ -126,7 +126,7 @@ analyses! {
     cut,
     biggest,
     dominators,
-    strengths,
+    strengths: detector,
     inspect,
     closure,
     graph,

@@ -154,7 +154,6 @@ pub fn report(source: &Source, options: &ReportOptions, progress: &Progress) -> 
         metric,
     ));
     report.add(&*registry.get("heap")?, source, [], progress)?;
-    report.add_weaker(&*registry.get("kept-by")?, source, progress)?;
     report.detect(of_rank(DetectorRank::Heap), source, None, progress)?;
     let top = options.top.to_string();
     let top = (!options.all).then_some(("top", &*top));
@@ -299,29 +298,6 @@ impl Report {
         unknown.filter(|why| *why == reason).for_each(|why| why.clone_from(&named));
     }
 
-    /// Adds the amount that soft or weaker references alone keep, if it is worth a line.
-    fn add_weaker(&mut self, analysis: &dyn Analysis, source: &Source, progress: &Progress) -> Result<()> {
-        if analysis.describe().check(source, self.window).is_err() {
-            return Ok(());
-        }
-        match self.add(analysis, source, [], progress) {
-            Err(Error::Unusable { .. }) => return Ok(()),
-            result => result?,
-        }
-        let Some(part) = self.parts.last_mut() else { return Ok(()) };
-        part.brief = true;
-        let table = part.findings.tables.iter().find(|t| t.header.id == "strengths");
-        let column = table.and_then(|t| t.header.column("bytes")).unwrap_or_default();
-        let cells = table.iter().flat_map(|t| &t.rows).map(|row| row.cells.get(column));
-        let bytes: Vec<u64> = cells.map(|cell| if let Some(Cell::Number(n)) = cell { *n } else { 0 }).collect();
-        // All but plain references and garbage.
-        let weaker: u64 = bytes.iter().skip(1).take(2).sum();
-        if weaker.saturating_mul(WORTH_A_LINE) < bytes.iter().sum() {
-            self.parts.pop();
-        }
-        Ok(())
-    }
-
     /// All tables, in order.
     pub fn tables(&self) -> impl Iterator<Item = &ResultTable> {
         self.parts.iter().flat_map(|part| &part.findings.tables)
@@ -435,9 +411,6 @@ fn known_first(timeline: &Timeline, window: TimeWindow) -> String {
 
 /// The heading that gives the share of sampled objects.
 const SAMPLED: &str = "SAMPLED OBJECTS ONLY";
-
-/// Least share of the heap, as one part in so many, for a line about weaker references.
-const WORTH_A_LINE: u64 = 100;
 
 fn sampled_at(source: &Source, window: TimeWindow) -> Option<SampledPart> {
     source.timeline().points().get(window.to)?.sampled

@@ -1,7 +1,10 @@
 //! Analysis of strengths: the parts of the heap that soft references alone keep, or weaker ones, with the largest types of each.
 
 use super::objects::{history, top_parameter, type_name};
-use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, TimeWindow};
+use super::{
+    Analysis, Arguments, Certainty, Description, Detector, DetectorRank, Finding, Findings, FollowsFrom, Need,
+    NextStep, TimeWindow,
+};
 use crate::group::Reads;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{Amount, Source, Unit};
@@ -16,6 +19,9 @@ pub(super) fn analysis() -> Box<dyn Analysis> {
 }
 
 struct KeptByReferences;
+
+/// Weaker references keep much from this part of the heap on: one in so many.
+const MUCH: u64 = 100;
 
 impl Analysis for KeptByReferences {
     fn describe(&self) -> Description {
@@ -69,8 +75,8 @@ impl Analysis for KeptByReferences {
                 _ => format!("Kept by weak, phantom or finalizer references alone: {objects}."),
             }
         };
-        let answers =
-            [KeptBy::Soft, KeptBy::Weak].into_iter().filter(|&by| amounts[by as usize].objects > 0).map(answer);
+        let weaker = || [KeptBy::Soft, KeptBy::Weak].into_iter().filter(|&by| amounts[by as usize].objects > 0);
+        let answers: Vec<String> = weaker().map(answer).collect();
         let row = |by: KeptBy| Row {
             cells: vec![
                 Cell::Text(by.title().into()),
@@ -88,8 +94,26 @@ impl Analysis for KeptByReferences {
         ];
         let header = TableHeader { id: "strengths".into(), title: "Kept by".into(), columns, ..TableHeader::default() };
         let table = ResultTable { header, rows: KeptBy::ALL.map(row).into(), ..ResultTable::default() };
+        let of_weaker: u64 = weaker().map(|by| amounts[by as usize].bytes).sum();
+        let is_much = of_weaker.saturating_mul(MUCH) >= total;
+        let finding = |(by, answer): (KeptBy, &String)| {
+            let row = KeptBy::ALL.iter().position(|&of| of == by);
+            let finding = Finding::of_row("kept-by", vec![answer.clone()], &table, row);
+            Finding { certainty: Certainty::Counted, next: NextStep::run("kept-by"), ..finding }
+        };
+        let found = weaker().zip(&answers).filter(|_| is_much).map(finding).collect();
         let types = types(&heap, &strengths, arguments.count("top"), progress)?;
-        Ok(Findings { answers: answers.collect(), tables: vec![table, types], ..Findings::default() })
+        Ok(Findings { answers, tables: vec![table, types], found, ..Findings::default() })
+    }
+}
+
+pub(super) fn detector() -> Box<dyn Detector> {
+    Box::new(KeptByReferences)
+}
+
+impl Detector for KeptByReferences {
+    fn rank(&self) -> DetectorRank {
+        DetectorRank::Heap
     }
 }
 

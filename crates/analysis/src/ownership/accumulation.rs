@@ -347,6 +347,19 @@ impl GrowthFinder<'_> {
         2 * more(part) >= more(above) && bytes.1 as f64 <= 1.5 * before * heads.1 as f64
     }
 
+    /// Whether the objects of two places hold each other in turn, as links of one chain: about as many of both, with a part of each link below.
+    fn are_links(&self, place: u32, next: u32) -> bool {
+        let heads = |p: u32| self.history.places()[p as usize].heads_at_last();
+        let is_link = |p: u32| heads(p) <= 2 * heads(place) && self.is_part_of_each(p, place);
+        let is_worth = |p: u32| 10 * self.growth(p) >= self.growth(place);
+        self.multiplies(place, all_heads)
+            && !self.is_spread(place)
+            && !self.is_spread(next)
+            && !self.is_no_object(next)
+            && is_link(next)
+            && self.below(next).into_iter().filter(|&p| is_worth(p)).all(is_link)
+    }
+
     /// The places below one; those that several of them share belong there too.
     fn below(&self, place: u32) -> Vec<u32> {
         let is_shared = |&p: &u32| self.is_no_object(p);
@@ -393,7 +406,12 @@ impl GrowthFinder<'_> {
                 Some(_) if !fans.is_empty() && fanned as f64 >= self.rules.most * growth as f64 => {
                     return found.push((place, Elements::Below(fans)));
                 }
-                Some(best) if self.growth(best) as f64 >= self.rules.most * growth as f64 => place = best,
+                Some(best) if self.growth(best) as f64 >= self.rules.most * growth as f64 => {
+                    if self.are_links(place, best) {
+                        return found.push((place, Elements::Own));
+                    }
+                    place = best;
+                }
                 _ if own as f64 >= 0.5 * growth as f64 => {
                     let elements = match self.multiplies(place, |h| h.own) {
                         true => Elements::Own,

@@ -242,6 +242,28 @@ fn a_chain_and_an_array_are_told_apart() {
     }
 }
 
+/// Links of two types in turn, the second with a text: the first link is the place, with all of them.
+#[test]
+fn a_chain_of_two_types_is_named_by_its_first_link() {
+    let number = [1000, 2000, 3000, 4000];
+    let mut heap = Invented::new(4);
+    heap.rest();
+    let class = heap.place(0, "class com.acme.App", &[(0, 0); 4], 0.0);
+    let field = heap.place(class, "static head", &[(0, 0); 4], 0.0);
+    let wrap = heap.place(field, "com.acme.Wrap", &number.map(|n| (n, 16 * n)), 1.0);
+    let inner = heap.place(wrap, "com.acme.Inner", &number.map(|n| (n, 24 * n)), 1.0);
+    heap.place(inner, "byte[]", &number.map(|n| (n, 66 * n)), 0.001);
+    for place in [wrap, inner] {
+        heap.places[place as usize].held[3].largest = Some((ObjectId(place), 106 * 4000));
+    }
+    let found = heap.points();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (found[0].0.as_str(), &found[0].1, found[0].2),
+        ("class com.acme.App/static head/com.acme.Wrap", &Elements::Own, (1000, 4000))
+    );
+}
+
 /// A map of a few small things, into which one comes that holds a list: the list is what grows.
 #[test]
 fn growth_is_followed_into_one_large_element_among_small_ones() {

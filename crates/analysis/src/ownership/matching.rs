@@ -7,6 +7,7 @@
 use super::OwnerHistory;
 use super::history::Holding;
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// Smaller places are left as they are: bytes, and part of the heap.
@@ -24,13 +25,28 @@ const CONTAINS: f64 = 0.3;
 /// So many pairs are merged at most: each costs a pass over all places.
 const MOST: usize = 200;
 
+/// How often a name was there before places were merged, and at which time last.
+#[derive(Clone, Copy)]
+struct NameSeen {
+    times: usize,
+    last: Option<usize>,
+}
+
+impl NameSeen {
+    fn of(held: &[Holding]) -> NameSeen {
+        let is_there = |holding: &Holding| holding.total.objects > 0;
+        NameSeen { times: held.iter().filter(|h| is_there(h)).count(), last: held.iter().rposition(is_there) }
+    }
+}
+
 impl OwnerHistory {
     /// The same with what is one data structure in one place.
     pub(super) fn matched(mut self) -> OwnerHistory {
         let mut merged = 0;
+        let seen: Vec<NameSeen> = self.places().iter().map(|place| NameSeen::of(&place.held)).collect();
         for time in 1..self.times() {
             while merged < MOST
-                && let Some((from, to)) = self.moved_between(time - 1, time)
+                && let Some((from, to)) = self.moved_between(time - 1, time, &seen)
             {
                 let children = self.children();
                 self.move_place(&children, from, to);
@@ -41,7 +57,7 @@ impl OwnerHistory {
     }
 
     /// Of two places that are one, which is to be counted at which other: the largest that changed its owner between two times.
-    fn moved_between(&self, before: usize, after: usize) -> Option<(u32, u32)> {
+    fn moved_between(&self, before: usize, after: usize, seen: &[NameSeen]) -> Option<(u32, u32)> {
         let children = self.children();
         let at = |p: u32, time: usize| self.places()[p as usize].held[time].total.bytes;
         let heap = at(0, before).max(at(0, after));
@@ -89,7 +105,7 @@ impl OwnerHistory {
                 let found = found.filter(|&(q, by_name)| fits(q, by_name));
                 let nearest = found.min_by(|x, y| ratio(x.0).total_cmp(&ratio(y.0)).then(x.0.cmp(&y.0)));
                 if let Some((q, by_name)) = nearest {
-                    let (from, to) = if by_name && self.names_better(q, p) { (p, q) } else { (q, p) };
+                    let (from, to) = if by_name && self.names_better(q, p, seen) { (p, q) } else { (q, p) };
                     best = Some((lost, from, to));
                 }
             }
@@ -122,8 +138,8 @@ impl OwnerHistory {
     }
 
     /// True if the name of a place says more than that of another. Fields of classes come first, then other owners, threads and handles,
-    /// and several owners. Of equals, the more frequent name wins, then the later one.
-    fn names_better(&self, place: u32, than: u32) -> bool {
+    /// and several owners. Of equals, the later name wins, unless the other one was there more than twice as often.
+    fn names_better(&self, place: u32, than: u32, seen: &[NameSeen]) -> bool {
         let owner = |p: u32| {
             let mut top = p;
             while self.places()[top as usize].parent != 0 {
@@ -139,12 +155,13 @@ impl OwnerHistory {
                 (false, true) => 4,
             }
         };
-        let rank = |p: u32| {
-            let held = &self.places()[p as usize].held;
-            let is_there = |holding: &Holding| holding.total.objects > 0;
-            (owner(p), held.iter().filter(|h| is_there(h)).count(), held.iter().rposition(is_there))
-        };
-        rank(place) > rank(than)
+        let [mine, other] = [place, than].map(|p| seen[p as usize]);
+        match owner(place).cmp(&owner(than)) {
+            Ordering::Equal if mine.last > other.last => 2 * mine.times >= other.times,
+            Ordering::Equal if mine.last < other.last => mine.times > 2 * other.times,
+            Ordering::Equal => mine.times > other.times,
+            order => order.is_gt(),
+        }
     }
 
     /// Whether two places of one name have mostly the same in them.

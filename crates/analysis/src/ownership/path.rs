@@ -94,6 +94,13 @@ impl OwnerPath {
         self
     }
 
+    /// The part that leads to the first object of a type.
+    pub fn up_to_first(mut self, of: &str) -> OwnerPath {
+        let end = self.steps.iter().position(|step| step.of == of).map_or(self.steps.len(), |at| at + 1);
+        self.steps.truncate(end);
+        self
+    }
+
     /// The same up to the last collection on it, if that lies behind the step of the place.
     pub fn up_to_filled(mut self, place: &str) -> OwnerPath {
         let last = |of: &str| self.steps.iter().rposition(|step| step.of == of);
@@ -368,6 +375,9 @@ mod tests {
             ("thread local Net.CURRENT", Some("Task"), false, 6),
         ] {
             assert_eq!(path.clone().up_to(place, element, with_element).steps.len(), steps, "{place} {element:?}");
+        }
+        for (of, steps) in [("Bucket", 4), ("Timeout", 5), ("Other", 8)] {
+            assert_eq!(path.clone().up_to_first(of).steps.len(), steps, "{of}");
         }
         // The key of one element is no name of all, that of the place is.
         let mut keyed = path.clone();

@@ -216,6 +216,41 @@ fn a_list_of_one_constant_has_as_many_elements_as_references() {
     assert!(verdict.headline.starts_with("Cache.entries (ArrayList): 60,000 elements"), "{}", verdict.headline);
 }
 
+/// The static field holds a list of elements of two types.
+fn mixed(millis: u64, elements: u64) -> Dump {
+    let mut d = program(millis, "com/acme", "Entry");
+    d.instance(0x10_0000, 1, LIST, &[(2, 0x4000_0000), (10, elements)]);
+    let at = |i: u64| 0x20_0000 + i * 0x800;
+    d.object_array(0x4000_0000, ENTRIES, &(0..elements).map(at).collect::<Vec<_>>());
+    for i in 0..elements {
+        match i % 3 {
+            0 => _ = d.instance(at(i), 1, OBJECT, &[]),
+            _ => entry(&mut d, at(i)),
+        }
+    }
+    d
+}
+
+#[test]
+fn elements_of_two_types_are_counted_each() {
+    let (_folder, source) = open(&[3_000, 6_000, 9_000].map(|n| mixed(1_700_000_000_000 + n, n).finish()));
+    let headline = leak(&source).verdict.expect("a verdict").headline;
+    assert!(headline.starts_with("Cache.entries (ArrayList): 6,000 Entry, 3,000 Object, +"), "{headline}");
+}
+
+#[test]
+fn collections_without_references_are_not_called_empty() {
+    let mut d = program(1_700_000_000_000, "com/acme", "Entry");
+    (0..300).for_each(|i| _ = d.instance(0x20_0000 + i * 0x100, 1, LIST, &[(2, 0), (10, 0)]));
+    d.root(0xff, 0x20_0000, &[]);
+    let (_folder, source) = open(&[d.finish()]);
+    let analysis = AnalysisRegistry::built_in().get("containers").expect("containers");
+    let arguments = Arguments::parse(&analysis.describe(), []).expect("arguments");
+    let found = run(&*analysis, &source, TimeWindow::whole(source.timeline()), &arguments, &Progress::new());
+    let error = found.expect_err("nothing to count").to_string();
+    assert!(error.contains("references were taken out"), "{error}");
+}
+
 #[test]
 fn collections_of_redacted_dumps_are_counted_by_references() {
     for (redacted, elements) in [(true, "3"), (false, "0")] {

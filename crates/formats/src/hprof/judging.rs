@@ -124,9 +124,10 @@ fn without_references(heap: &HeapState) -> Option<String> {
         }
     }
     (could >= FEW && do_refer * 100 < could).then(|| {
-        "the references between objects were taken out of this dump (the fields of nearly all objects are empty): who owns what is not \
-         known. Take out texts only"
-            .to_owned()
+        format!(
+            "{} of this dump (the fields of nearly all objects are empty): who owns what is not known. Take out texts only",
+            Warning::NO_REFERENCES
+        )
     })
 }
 

@@ -26,12 +26,7 @@ impl FromStr for GrowthLimit {
             let percent: f64 = percent.trim().parse().map_err(|_| wrong())?;
             return (percent.is_finite() && percent >= 0.0).then_some(GrowthLimit::Percent(percent)).ok_or_else(wrong);
         }
-        match crate::table::parse_filter(&format!("bytes > {text}"), &filter_columns()) {
-            Ok(Filter::Compare { number, .. }) if number.value() >= 0.0 => {
-                Ok(GrowthLimit::Bytes(number.value() as u64))
-            }
-            _ => Err(wrong()),
-        }
+        crate::units::parse_bytes(text).map(GrowthLimit::Bytes).ok_or_else(wrong)
     }
 }
 

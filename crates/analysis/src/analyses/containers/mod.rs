@@ -7,7 +7,7 @@ use super::{Analysis, Arguments, Description, Findings, Need, Parameter, Paramet
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{Source, Unit};
 use memory_city_formats::values::HeapValues;
-use memory_city_heap::error::Result;
+use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
 use reading::{Container, read};
 use std::cmp::Reverse;
@@ -64,6 +64,13 @@ impl Analysis for Containers {
         let node = group(document, arguments.word("group"))?;
         let values = values(document, window.to, progress)?;
         let heap = values.heap();
+        if heap.lacks_references() {
+            return Err(Error::Unusable {
+                what: "The references were taken out of this dump: how many elements a collection has is not known"
+                    .into(),
+                remedy: "Use a dump from which texts alone were taken out, or one as the VM wrote it".into(),
+            });
+        }
         let mut all = read(&values, progress)?;
         // The same objects that the city shows.
         let set = history(document)?.objects_of(window.to, &[node], progress)?;

@@ -1,7 +1,6 @@
 //! Commands that record programs: `record`, `attach`, `watch`, `jvms`, `finish`. This file holds their common part: the plan of a
 //! recording and its options for the recorder.
 
-mod archives;
 pub mod attach;
 pub mod finish;
 pub mod jvms;
@@ -11,6 +10,7 @@ mod live;
 mod messages;
 pub mod record;
 mod session;
+mod vm_options;
 pub mod watch;
 
 use self::session::RecordingSession;

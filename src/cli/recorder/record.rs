@@ -3,7 +3,8 @@
 use super::launched::LaunchedCommand;
 use super::live::TOKEN_VARIABLE;
 use super::session::{ROUND, RecordingSession, SaysEnd};
-use super::{RecordingArgs, archives, library, messages};
+use super::vm_options::VmOptions;
+use super::{RecordingArgs, library, messages};
 use crate::cli::interrupt;
 use clap::Args;
 use memory_city::jvm::leftovers::Finishing;
@@ -55,8 +56,12 @@ pub fn record(args: RecordArgs) -> Result<ExitCode> {
             remedy: "Use an image with glibc (Debian, Ubuntu, UBI), or `memory-city watch`, which loads nothing".into(),
         });
     }
-    if let Some(error) = archives::refuse(program, arguments, |name| std::env::var_os(name)) {
+    let options = VmOptions { program, arguments, variable: &|name| std::env::var_os(name) };
+    if let Some(error) = options.refusal() {
         return Err(error);
+    }
+    if let Some(note) = options.of_other_agent() {
+        terminal::status(note);
     }
     let name = name_of_command(&args.command);
     let folder = args.recording.folder(&name)?;

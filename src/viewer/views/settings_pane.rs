@@ -208,7 +208,7 @@ fn show(ui: &mut egui::Ui, open: &OpenDocument, settings: &mut Settings, actions
                     .on_hover_text("Green: the selected objects keep these alive");
                 let most = egui::DragValue::new(&mut settings.reference_count).range(1..=MOST_CONES).speed(0.3);
                 ui.add(most.prefix("most ")).on_hover_text(
-                    "How many in each direction, those with most objects; how many are not shown is said at the top of the city",
+                    "How many in each direction, those with most objects; the top of the city says how many are not shown",
                 );
             });
         });

@@ -315,8 +315,9 @@ fn explained(history: &OwnerHistory, places: &[u32]) -> u64 {
     history.outermost(places).map(|p| history.places()[p as usize].growth().max(0) as u64).sum()
 }
 
-/// The `most` largest places of the growth that others do not explain, in words: those that may grow on, or else any, if `any`.
-fn largest_text(history: &OwnerHistory, known: &[u32], any: bool, most: usize) -> Option<String> {
+/// The `most` largest places of the growth that others do not explain, in words, and how many there are: those that may grow on, or else
+/// any, if `any`.
+fn largest_text(history: &OwnerHistory, known: &[u32], any: bool, most: usize) -> Option<(usize, String)> {
     let all = suspects(history, known);
     let may_leak = |place: u32| history.course(place, AccumulationRules::default().later).may_leak();
     let growing: Vec<(u32, u64)> = all.iter().copied().filter(|&(place, _)| may_leak(place)).collect();
@@ -324,7 +325,7 @@ fn largest_text(history: &OwnerHistory, known: &[u32], any: bool, most: usize) -
     let text = |&(place, bytes): &(u32, u64)| {
         format!("{} (+{})", HeadlineName::of(&history.path(place), None, history.profile()).text(), bytes_text(bytes))
     };
-    (!found.is_empty()).then(|| found.iter().take(most).map(text).collect::<Vec<_>>().join(", "))
+    (!found.is_empty()).then(|| (found.len(), found.iter().take(most).map(text).collect::<Vec<_>>().join(", ")))
 }
 
 /// How much of the growth the listed places do not have, where that is worth a line.
@@ -335,7 +336,7 @@ fn rest_text(history: &OwnerHistory, points: &[Accumulation], aside: &[u32]) -> 
     let rest = grown.checked_sub(of_points).filter(|_| (of_points as f64) < EXPLAINED * grown as f64)?;
     let share = 100.0 * rest as f64 / grown as f64;
     let largest = match largest_text(history, aside, false, SUSPECTS) {
-        Some(largest) => format!("the largest parts of the rest: {largest}"),
+        Some((_, largest)) => format!("the largest parts of the rest: {largest}"),
         None => "it was filled once, comes and goes, or is in many small places".to_owned(),
     };
     Some(format!("{share:.0} % of the heap's growth (+{}) is not in these places: {largest}.", bytes_text(rest)))
@@ -364,7 +365,8 @@ fn verdict(
     if still_rises(history, aside) {
         let line = |most: usize| {
             let largest = match largest_text(history, aside, true, most) {
-                Some(largest) => format!("the largest: {largest}"),
+                Some((all, largest)) if all > most => format!("the largest of {all} places: {largest}"),
+                Some((_, largest)) => format!("the largest: {largest}"),
                 None => "it is in many small places".to_owned(),
             };
             format!("The heap grew by {grown} ({}). No single owner explains it; {largest}", percent_text(heap))

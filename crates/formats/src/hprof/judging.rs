@@ -61,13 +61,13 @@ fn unreachable(heap: &HeapState, progress: &Progress) -> Result<Option<String>> 
     if garbage.bytes * 2 > all.bytes {
         return Ok(Some(format!(
             "{of} are reached from no GC root: garbage that was not collected yet, or objects held by what the dump leaves out. \
-             What is said is about the rest. A dump of live objects (jcmd PID GC.heap_dump, without -all) tells which"
+             All results are about the rest. A dump of live objects (jcmd PID GC.heap_dump, without -all) tells which"
         )));
     }
     Ok(has_live_objects_only(heap, progress)?.then(|| {
         format!(
             "{of} are reached from no GC root, though this is a dump of live objects: what holds them is not in the dump. \
-             What is said is about the rest"
+             All results are about the rest"
         )
     }))
 }

@@ -88,7 +88,7 @@ impl Trouble {
                     "the recording has no end: the program was killed. All that was written is shown, and what was not is counted"
                         .to_owned()
                 }
-                false => format!("{NO_END} All that was written is shown; what came after nobody has counted"),
+                false => format!("{NO_END} All that was written is shown; what came after is not counted"),
             };
             self.add(path, None, message);
         }

@@ -1,4 +1,5 @@
-//! Options that make a JVM write an archive of its classes (CDS, AOT cache): such a run cannot have a recorder in it.
+//! Options of a JVM that matter to a recorder. A run that writes an archive of its classes (CDS, AOT cache) cannot have one in it. The VM lets
+//! one agent alone sample allocations.
 
 use memory_city_heap::error::Error;
 use memory_city_heap::regular;
@@ -8,8 +9,8 @@ use std::path::Path;
 /// Variables in which the VM or its launcher looks for options.
 const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
-/// How the options begin.
-const OPTIONS: [&str; 8] = [
+/// The beginnings of options that have an archive written.
+const ARCHIVING: [&str; 8] = [
     "-XX:ArchiveClassesAtExit=",
     "-XX:+AutoCreateSharedArchive",
     "-XX:+RecordDynamicDumpInfo",
@@ -20,40 +21,70 @@ const OPTIONS: [&str; 8] = [
     "-XX:AOTCacheOutput=",
 ];
 
+/// The beginnings of options that load another agent, and agents that sample nothing.
+const AGENTS: [&str; 2] = ["-agentpath:", "-agentlib:"];
+const HARMLESS: [&str; 2] = ["-agentlib:jdwp", "-agentlib:instrument"];
+
 /// An argument file is read to this length.
 const LONGEST: u64 = 1 << 20;
 
-/// Why a program cannot be recorded: an option, and its place. `None` if it writes no archive.
-pub(super) fn refuse(
-    program: &OsStr,
-    arguments: &[OsString],
-    variable: impl Fn(&str) -> Option<OsString>,
-) -> Option<Error> {
-    let in_arguments = || {
-        let is_java = Path::new(program).file_name() == Some(OsStr::new("java"));
-        let words = if is_java { &arguments[..options(arguments)] } else { arguments };
-        words.iter().find_map(|word| {
+/// The command of a recording, and the variables of its environment.
+pub(super) struct VmOptions<'a> {
+    pub program: &'a OsStr,
+    pub arguments: &'a [OsString],
+    pub variable: &'a dyn Fn(&str) -> Option<OsString>,
+}
+
+impl VmOptions<'_> {
+    /// Why the program cannot be recorded: an option, and its place. `None` if it writes no archive.
+    pub fn refusal(&self) -> Option<Error> {
+        let (option, place) = self.find(&|word| ARCHIVING.iter().any(|option| word.starts_with(option)))?;
+        Some(Error::Unusable {
+            what: format!(
+                "{option} in {place} has the JVM write an archive of its classes, which it does not do with a recorder in it: the program \
+                 would not run as without"
+            ),
+            remedy: "Leave the option away for the run that is recorded, or write the archive in a run of its own"
+                .into(),
+        })
+    }
+
+    /// A note that another agent may miss its samples.
+    pub fn of_other_agent(&self) -> Option<String> {
+        let is_agent = |word: &str| {
+            AGENTS.iter().any(|option| word.starts_with(option)) && !HARMLESS.iter().any(|of| word.starts_with(of))
+        };
+        let (option, place) = self.find(&is_agent)?;
+        Some(format!(
+            "{option} in {place} loads another agent. The VM lets one agent sample allocations: if that one wants to, it cannot while this \
+             recording goes on"
+        ))
+    }
+
+    /// The first option that fits, and its place.
+    fn find(&self, fits: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
+        let in_text = |text: &str| {
+            // Quotation marks around words are no part of them.
+            let mut words = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+            words.find(|word| fits(word)).map(str::to_owned)
+        };
+        let is_java = Path::new(self.program).file_name() == Some(OsStr::new("java"));
+        let words = if is_java { &self.arguments[..options(self.arguments)] } else { self.arguments };
+        let in_arguments = words.iter().find_map(|word| {
             let word = word.to_string_lossy();
             match word.strip_prefix('@') {
                 Some(file) => in_text(&text_of(Path::new(file))?).map(|option| (option, word.clone().into_owned())),
-                None => archiving(&word).map(|option| (option, "the command".to_owned())),
+                None => fits(&word).then(|| (word.clone().into_owned(), "the command".to_owned())),
             }
-        })
-    };
-    let in_variables = || {
-        VARIABLES.into_iter().find_map(|name| {
-            let text = variable(name)?;
-            in_text(&text.to_string_lossy()).map(|option| (option, name.to_owned()))
-        })
-    };
-    let (option, place) = in_arguments().or_else(in_variables)?;
-    Some(Error::Unusable {
-        what: format!(
-            "{option} in {place} has the JVM write an archive of its classes, which it does not do with a recorder in it: the program would not run as \
-             without"
-        ),
-        remedy: "Leave the option away for the run that is recorded, or write the archive in a run of its own".into(),
-    })
+        });
+        let in_variables = || {
+            VARIABLES.into_iter().find_map(|name| {
+                let text = (self.variable)(name)?;
+                in_text(&text.to_string_lossy()).map(|option| (option, name.to_owned()))
+            })
+        };
+        in_arguments.or_else(in_variables)
+    }
 }
 
 /// How many of the arguments of `java` are options of the VM: up to the class, jar or module that it runs.
@@ -70,15 +101,6 @@ fn options(arguments: &[OsString]) -> usize {
         }
     }
     at.min(arguments.len())
-}
-
-fn archiving(word: &str) -> Option<String> {
-    OPTIONS.iter().any(|option| word.starts_with(option)).then(|| word.to_owned())
-}
-
-/// In a text that is split at white space; quotation marks around words are no part of them.
-fn in_text(text: &str) -> Option<String> {
-    text.split_whitespace().find_map(|word| archiving(word.trim_matches(['"', '\''])))
 }
 
 /// The start of a file of arguments. A pipe is left to the program: it can be read once.
@@ -102,7 +124,8 @@ mod tests {
         let refused = |program: &str, arguments: &[&str], variable: Option<(&str, &str)>| {
             let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
             let of = |name: &str| variable.filter(|(of, _)| *of == name).map(|(_, value)| OsString::from(value));
-            refuse(OsStr::new(program), &arguments, of).map(|error| error.to_string())
+            let options = VmOptions { program: OsStr::new(program), arguments: &arguments, variable: &of };
+            options.refusal().map(|error| error.to_string())
         };
         for (program, arguments, variable, part) in [
             (
@@ -133,6 +156,26 @@ mod tests {
             ("java", &["@/no/such/file", "Main"]),
         ] {
             assert_eq!(refused(program, arguments, None), None, "{arguments:?}");
+        }
+    }
+    #[test]
+    fn another_agent_is_named_unless_it_samples_nothing() {
+        let arguments = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<OsString>>();
+        for (words, variable, named) in [
+            (
+                &["-agentpath:/opt/libprofiler.so=alloc", "Main"][..],
+                "",
+                Some("-agentpath:/opt/libprofiler.so=alloc in"),
+            ),
+            (&["Main"], "-Xmx1g -agentlib:other", Some("-agentlib:other in JAVA_TOOL_OPTIONS")),
+            (&["-agentlib:jdwp=transport=dt_socket", "-javaagent:x.jar", "Main", "-agentlib:other"], "", None),
+        ] {
+            let of = |name: &str| (name == "JAVA_TOOL_OPTIONS").then(|| OsString::from(variable));
+            let all = arguments(words);
+            let options = VmOptions { program: OsStr::new("java"), arguments: &all, variable: &of };
+            let said = options.of_other_agent();
+            assert_eq!(said.is_some(), named.is_some(), "{words:?} {said:?}");
+            assert!(said.unwrap_or_default().starts_with(named.unwrap_or_default()), "{words:?}");
         }
     }
 }

@@ -1,20 +1,19 @@
 //! The report: several analyses of a document, one after the other, as text, JSON or CSV.
-//!
-//! The JSON form is version 2, described in `docs/report-json.md`. It is built from the same tables as the text.
+
+mod json;
+mod text;
+mod tree;
+
+pub use tree::TreeReport;
 
 use super::{
     Analysis, AnalysisRegistry, Arguments, Description, Detector, DetectorRank, DetectorText, Finding, Findings,
     LeakVerdict, TimeWindow,
 };
-use crate::tabular::{
-    Cell, JsonTable, ResultTable, RowSource, TEXT_ROWS, bytes_text, objects_text, several, write_text,
-};
+use crate::tabular::{Cell, ResultTable, TEXT_ROWS, bytes_text, objects_text, several};
 use crate::timeline::{NodeId, SampledPart, Source, Timeline};
 use memory_city_heap::error::{Error, Result, Warning};
-use memory_city_heap::printable::line_text;
 use memory_city_heap::progress::Progress;
-use serde::ser::{Serialize, SerializeSeq, Serializer};
-use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Version of the JSON form: raised when a field changes its meaning or goes.
@@ -102,26 +101,9 @@ impl ReportPart {
         ReportPart { analysis, arguments, findings, rank: None, lacking, brief: false, outermost: false }
     }
 
-    /// Sentences that the text has before any table: which line makes what somebody keeps.
-    fn is_early(&self) -> bool {
-        self.rank == Some(DetectorRank::Growth) && !self.brief
-    }
-
     /// The title for people.
     pub fn title(&self) -> &str {
         self.findings.title.as_deref().unwrap_or(self.analysis.title)
-    }
-
-    /// Its answers under its title, where it has any.
-    fn write_answers(&self, out: &mut dyn Write, first: &mut bool) -> io::Result<()> {
-        // Where there is no place, the verdict has said all.
-        let is_said = |verdict: &LeakVerdict| self.findings.answers == [format!("{}.", verdict.headline)];
-        if self.findings.answers.is_empty() || self.brief && self.findings.verdict.as_ref().is_some_and(is_said) {
-            return Ok(());
-        }
-        paragraph(out, first)?;
-        writeln!(out, "{}", line_text(self.title()).to_uppercase())?;
-        self.findings.answers.iter().try_for_each(|answer| write_line(out, answer))
     }
 }
 
@@ -322,68 +304,6 @@ impl Report {
         })
     }
 
-    /// Writes it for people.
-    ///
-    /// # Errors
-    /// When `out` takes no more, or the work was cancelled ([`io::ErrorKind::Interrupted`]).
-    pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
-        let mut first = true;
-        write_first_lines(&self.warnings, out, &mut first)?;
-        let is_of_verdict = |part: &ReportPart| part.rank == Some(DetectorRank::Verdict);
-        if let Some(verdict) = &self.verdict {
-            paragraph(out, &mut first)?;
-            writeln!(out, "{}", line_text(&verdict.line()))?;
-            // Why the owners are not known stands where they would.
-            let is_said = self.parts.iter().any(|part| is_of_verdict(part) && part.lacking.is_some());
-            let said_first = super::unjudged(&self.warnings);
-            let mut caveats = verdict.caveats.iter().filter(|caveat| !is_said && !said_first.contains(caveat));
-            caveats.try_for_each(|caveat| write_line(out, caveat))?;
-        }
-        let has_early = self.parts.iter().any(is_of_verdict);
-        for part in &self.parts {
-            if !part.is_early() || !has_early {
-                part.write_answers(out, &mut first)?;
-            }
-            for table in part.findings.tables.iter().filter(|_| !part.brief) {
-                paragraph(out, &mut first)?;
-                match part.outermost {
-                    true => write_text(&outermost(table), self.text_rows, out, progress)?,
-                    false => write_text(table, self.text_rows, out, progress)?,
-                }
-            }
-            if let Some(reason) = &part.lacking {
-                paragraph(out, &mut first)?;
-                writeln!(out, "{}\n  {}.", part.analysis.title.to_uppercase(), line_text(reason))?;
-            }
-            for note in &part.findings.notes {
-                write_line(out, note)?;
-            }
-            if is_of_verdict(part) {
-                let mut early = self.parts.iter().filter(|part| part.is_early());
-                early.try_for_each(|part| part.write_answers(out, &mut first))?;
-            }
-        }
-        if let Some(sampled) = &self.sampled {
-            paragraph(out, &mut first)?;
-            writeln!(out, "{SAMPLED}\n  {sampled}.")?;
-        }
-        let mut warnings = self.all_warnings().peekable();
-        if warnings.peek().is_some() {
-            paragraph(out, &mut first)?;
-            writeln!(out, "WARNINGS")?;
-        }
-        warnings.try_for_each(|warning| write_line(out, &warning.to_string()))
-    }
-
-    /// Writes it for programs, indented.
-    ///
-    /// # Errors
-    /// When something in it has no JSON form, or `out` takes no more.
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *out, self)?;
-        writeln!(out)
-    }
-
     /// The warnings of the document, then those of the analyses.
     pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
         self.warnings.iter().chain(self.parts.iter().flat_map(|part| &part.findings.warnings))
@@ -409,206 +329,6 @@ fn known_first(timeline: &Timeline, window: TimeWindow) -> String {
     format!("{} in {}, {groups}: {}", bytes_text(amount.bytes), objects_text(amount.objects), largest.join(", "))
 }
 
-/// The heading that gives the share of sampled objects.
-const SAMPLED: &str = "SAMPLED OBJECTS ONLY";
-
 fn sampled_at(source: &Source, window: TimeWindow) -> Option<SampledPart> {
     source.timeline().points().get(window.to)?.sampled
-}
-
-/// The first lines: what they say goes for all that follows.
-fn write_first_lines(warnings: &[Warning], out: &mut dyn Write, first: &mut bool) -> io::Result<()> {
-    let unfinished = warnings.iter().filter(|warning| warning.is_unfinished()).map(|warning| format!("{warning}."));
-    let said: Vec<String> = super::unjudged(warnings).into_iter().chain(unfinished).collect();
-    if !said.is_empty() {
-        paragraph(out, first)?;
-    }
-    said.iter().try_for_each(|reason| {
-        let reason = line_text(reason);
-        let (line, rest) = super::judging::first_line(&reason);
-        writeln!(out, "{line}")?;
-        if rest.is_empty() { Ok(()) } else { writeln!(out, "  {rest}") }
-    })
-}
-
-/// A table without the rows that lie below others.
-fn outermost(table: &ResultTable) -> ResultTable {
-    let rows = table.rows.iter().filter(|row| row.depth == 0).cloned().collect();
-    ResultTable { rows, ..table.clone() }
-}
-
-fn paragraph(out: &mut dyn Write, first: &mut bool) -> io::Result<()> {
-    if std::mem::take(first) { Ok(()) } else { writeln!(out) }
-}
-
-/// Writes a line of findings, with all names in it escaped.
-fn write_line(out: &mut dyn Write, text: &str) -> io::Result<()> {
-    writeln!(out, "  {}", line_text(text))
-}
-
-impl std::fmt::Display for Report {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut text = Vec::new();
-        self.write_text(&mut text, &Progress::new()).map_err(|_| std::fmt::Error)?;
-        f.write_str(&String::from_utf8_lossy(&text))
-    }
-}
-
-/// The table of a tree as a report of its own, row by row: it may have a million of them.
-pub struct TreeReport<'a> {
-    /// Where the tree comes from.
-    pub source: &'a Source,
-    /// The times it is about.
-    pub window: TimeWindow,
-    /// The arguments, by name.
-    pub arguments: Vec<(&'static str, String)>,
-    /// The rows.
-    pub rows: &'a dyn RowSource,
-    /// Lines that sum it up.
-    pub notes: Vec<String>,
-    /// As [`Report::text_rows`].
-    pub text_rows: usize,
-}
-
-impl TreeReport<'_> {
-    /// As [`Report::sampled`].
-    pub fn sampled(&self) -> Option<SampledPart> {
-        sampled_at(self.source, self.window)
-    }
-
-    /// As [`Report::write_text`].
-    ///
-    /// # Errors
-    /// As [`Report::write_text`].
-    pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
-        let mut first = true;
-        let warnings = self.source.warnings();
-        write_first_lines(&warnings, out, &mut first)?;
-        paragraph(out, &mut first)?;
-        write_text(self.rows, self.text_rows, out, progress)?;
-        self.notes.iter().try_for_each(|note| write_line(out, note))?;
-        if let Some(sampled) = self.sampled() {
-            writeln!(out, "\n{SAMPLED}\n  {sampled}.")?;
-        }
-        if !warnings.is_empty() {
-            writeln!(out, "\nWARNINGS")?;
-        }
-        warnings.iter().try_for_each(|warning| write_line(out, &warning.to_string()))
-    }
-
-    /// As [`Report::write_json`], with one analysis, `tree`.
-    ///
-    /// # Errors
-    /// As [`Report::write_json`].
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let warnings = self.source.warnings();
-        let arguments: std::collections::BTreeMap<_, _> = self.arguments.iter().cloned().collect();
-        let part = JsonPart {
-            id: "tree",
-            title: "Memory tree",
-            arguments: &arguments,
-            lacking: None,
-            tables: Tables(vec![self.rows]),
-            answers: &[],
-            notes: &self.notes,
-        };
-        let document = JsonReport {
-            version: VERSION,
-            grouping: &self.source.grouping_id(),
-            from: self.window.from + 1,
-            to: self.window.to + 1,
-            sampled: self.sampled().map(JsonSampled::of),
-            warnings: warnings.iter().collect(),
-            verdict: None,
-            findings: Vec::new(),
-            analyses: vec![part],
-        };
-        serde_json::to_writer_pretty(&mut *out, &document)?;
-        writeln!(out)
-    }
-}
-
-/// The JSON form. Warnings come first: when one of them has no JSON form, that is known before a million rows.
-#[derive(serde::Serialize)]
-struct JsonReport<'a, A> {
-    version: u32,
-    grouping: &'a str,
-    from: usize,
-    to: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sampled: Option<JsonSampled>,
-    warnings: Vec<&'a Warning>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<&'a LeakVerdict>,
-    findings: Vec<&'a Finding>,
-    analyses: Vec<JsonPart<'a, A>>,
-}
-
-/// With the sentence of the text form.
-#[derive(serde::Serialize)]
-struct JsonSampled {
-    #[serde(flatten)]
-    part: SampledPart,
-    note: String,
-}
-
-impl JsonSampled {
-    fn of(part: SampledPart) -> JsonSampled {
-        JsonSampled { part, note: part.to_string() }
-    }
-}
-
-#[derive(serde::Serialize)]
-struct JsonPart<'a, A> {
-    id: &'a str,
-    title: &'a str,
-    arguments: &'a A,
-    lacking: Option<&'a str>,
-    answers: &'a [String],
-    tables: Tables<'a>,
-    notes: &'a [String],
-}
-
-struct Tables<'a>(Vec<&'a dyn RowSource>);
-
-impl Serialize for Tables<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut tables = serializer.serialize_seq(Some(self.0.len()))?;
-        for table in &self.0 {
-            tables.serialize_element(&JsonTable(*table))?;
-        }
-        tables.end()
-    }
-}
-
-impl Serialize for Report {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let report = JsonReport {
-            version: VERSION,
-            grouping: &self.grouping,
-            from: self.window.from + 1,
-            to: self.window.to + 1,
-            sampled: self.sampled.map(JsonSampled::of),
-            warnings: self.all_warnings().collect(),
-            verdict: self
-                .verdict
-                .as_ref()
-                .or_else(|| self.parts.iter().find_map(|part| part.findings.verdict.as_ref())),
-            findings: self.findings().collect(),
-            analyses: self.parts.iter().map(json_part).collect(),
-        };
-        report.serialize(serializer)
-    }
-}
-
-fn json_part(part: &ReportPart) -> JsonPart<'_, Arguments> {
-    JsonPart {
-        id: part.analysis.id,
-        title: part.title(),
-        arguments: &part.arguments,
-        lacking: part.lacking.as_deref(),
-        tables: Tables(part.findings.tables.iter().map(|table| table as &dyn RowSource).collect()),
-        answers: &part.findings.answers,
-        notes: &part.findings.notes,
-    }
 }

@@ -4,7 +4,7 @@ use super::backlog::backlog;
 use super::duplicate_classes::deployed_again;
 use super::finding::{Certainty, Finding, FoundPlace, NextStep};
 use super::leak_example::examples;
-use super::leak_first_line::{headline, place_in_words, signature};
+use super::leak_first_line::{has_shared_elements, headline, place_in_words, signature};
 use super::leak_headline::HeadlineName;
 use super::leak_sentence::{elements_text, filling, heap_bytes, owner_key, place_text, sentence};
 use super::leak_table::{columns, row};
@@ -24,7 +24,7 @@ use crate::ownership::{
     suspects,
 };
 use crate::tabular::{ResultTable, Row, TableHeader, bytes_text};
-use crate::timeline::Source;
+use crate::timeline::{Source, shortened};
 use memory_city_heap::Profile;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
@@ -172,7 +172,8 @@ impl Analysis for Leak {
             let is_rest = !grew && history.places()[point.place as usize].is_shared();
             if let Some(path) = example.path.as_ref().filter(|_| !is_rest) {
                 let way = way_lines(path, history.profile(), lines + 1 > FEW_LINES);
-                told.extend(way.into_iter().chain(example.text(grew)).map(|line| format!("    {line}")));
+                let of_collection = example.text(grew, point.count.1, has_shared_elements(history, point, example));
+                told.extend(way.into_iter().chain(of_collection).map(|line| format!("    {line}")));
             }
             lines += told.len();
             details.push(told);
@@ -307,8 +308,9 @@ fn once(history: &OwnerHistory, rules: AccumulationRules) -> Vec<u32> {
 
 /// Of the growth of the heap; less that the listed places have leaves a rest that is worth a line.
 const EXPLAINED: f64 = 0.8;
-/// Places that are named as the largest of a rest.
+/// Places that are named as the largest of a rest, and letters of the name of one where there is little room.
 const SUSPECTS: usize = 3;
+const SHORT_NAME: usize = 40;
 
 /// Bytes that places grew by; a place below another one that is named too counts once.
 fn explained(history: &OwnerHistory, places: &[u32]) -> u64 {
@@ -317,13 +319,20 @@ fn explained(history: &OwnerHistory, places: &[u32]) -> u64 {
 
 /// The `most` largest places of the growth that others do not explain, in words, and how many there are: those that may grow on, or else
 /// any, if `any`.
-fn largest_text(history: &OwnerHistory, known: &[u32], any: bool, most: usize) -> Option<(usize, String)> {
+fn largest_text(
+    history: &OwnerHistory,
+    known: &[u32],
+    any: bool,
+    most: usize,
+    letters: usize,
+) -> Option<(usize, String)> {
     let all = suspects(history, known);
     let may_leak = |place: u32| history.course(place, AccumulationRules::default().later).may_leak();
     let growing: Vec<(u32, u64)> = all.iter().copied().filter(|&(place, _)| may_leak(place)).collect();
     let found = if growing.is_empty() && any { all } else { growing };
     let text = |&(place, bytes): &(u32, u64)| {
-        format!("{} (+{})", HeadlineName::of(&history.path(place), None, history.profile()).text(), bytes_text(bytes))
+        let name = HeadlineName::of(&history.path(place), None, history.profile()).text();
+        format!("{} (+{})", shortened(&name, letters), bytes_text(bytes))
     };
     (!found.is_empty()).then(|| (found.len(), found.iter().take(most).map(text).collect::<Vec<_>>().join(", ")))
 }
@@ -335,7 +344,7 @@ fn rest_text(history: &OwnerHistory, points: &[Accumulation], aside: &[u32]) -> 
     let of_points = explained(history, &points.iter().map(|point| point.place).collect::<Vec<_>>());
     let rest = grown.checked_sub(of_points).filter(|_| (of_points as f64) < EXPLAINED * grown as f64)?;
     let share = 100.0 * rest as f64 / grown as f64;
-    let largest = match largest_text(history, aside, false, SUSPECTS) {
+    let largest = match largest_text(history, aside, false, SUSPECTS, usize::MAX) {
         Some((_, largest)) => format!("the largest parts of the rest: {largest}"),
         None => "it was filled once, comes and goes, or is in many small places".to_owned(),
     };
@@ -361,18 +370,22 @@ fn verdict(
         let nothing = "Nothing stands out: no place fills much of the heap with elements of its own";
         return of(VerdictKind::Fills, nothing.to_owned());
     }
-    let grown = bytes_text(heap.1.saturating_sub(heap.0));
     if still_rises(history, aside) {
-        let line = |most: usize| {
-            let largest = match largest_text(history, aside, true, most) {
+        // After a start that let go, it grows from its lowest on.
+        let lowest = history.places()[0].held.iter().map(|held| held.total.bytes).min().unwrap_or(0);
+        let from = if heap.1 > heap.0 { heap.0 } else { lowest };
+        let (grown, percent) = (bytes_text(heap.1.saturating_sub(from)), percent_text((from, heap.1)));
+        let line = |most: usize, letters: usize| {
+            let largest = match largest_text(history, aside, true, most, letters) {
                 Some((all, largest)) if all > most => format!("the largest of {all} places: {largest}"),
                 Some((_, largest)) => format!("the largest: {largest}"),
                 None => "it is in many small places".to_owned(),
             };
-            format!("The heap grew by {grown} ({}). No single owner explains it; {largest}", percent_text(heap))
+            format!("The heap grew by {grown} ({percent}). No single owner explains it; {largest}")
         };
         let fits = |line: &String| line.chars().count() <= HEADLINE;
-        let headline = (1..=SUSPECTS).rev().map(line).find(fits).unwrap_or_else(|| line(1));
+        let whole = |most| line(most, usize::MAX);
+        let headline = (1..=SUSPECTS).rev().map(whole).find(fits).unwrap_or_else(|| line(1, SHORT_NAME));
         return of(VerdictKind::Grows, headline);
     }
     let is_more = heap.1 as f64 > 1.1 * heap.0 as f64;

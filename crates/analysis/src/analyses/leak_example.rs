@@ -125,17 +125,22 @@ fn example(
 }
 
 impl Example {
-    /// The text below the path: the collection on it, with its elements.
-    pub fn text(&self, grew: bool) -> Option<String> {
+    /// The text below the path: the collection on it, with its elements, unless these are few of `count`, or as many as at first. `shared`:
+    /// whether it has elements that others hold too.
+    pub fn text(&self, grew: bool, count: u64, shared: bool) -> Option<String> {
         if self.chained > 0 {
             return Some(format!("{} elements hang on it, with those that others hold too", count_text(self.chained)));
         }
         let mut text = String::new();
         let of = self.path.as_ref().and_then(|path| path.filled.as_ref()).map(|filled| &filled.of);
-        if let (Some(of), Some((first, last))) = (of, self.filled) {
+        let tells = |(first, last): &(Option<u64>, u64)| last * FEW >= count && !(grew && *first == Some(*last));
+        if let (Some(of), Some((first, last))) = (of, self.filled.filter(tells)) {
             text.push_str(&format!("this {of} has {} elements", count_text(last)));
             if let Some(first) = first.filter(|_| grew) {
                 text.push_str(&format!(" ({} at first)", count_text(first)));
+            }
+            if shared {
+                text.push_str(", with those that others hold too");
             }
         }
         if let Some((of, count)) = &self.about {
@@ -145,6 +150,9 @@ impl Example {
         Some(text).filter(|text| !text.is_empty())
     }
 }
+
+/// A collection with less than one in so many of the elements is not the one with the elements.
+const FEW: u64 = 20;
 
 /// Most of the alike objects whose referrers are read.
 const ASKED: usize = 512;

@@ -37,8 +37,13 @@ fn named(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: 
     let at = &history.places()[point.place as usize];
     let is_rest = !grew && at.is_shared();
     let is_one = is_one(at);
-    let path =
-        example.path.clone().filter(|_| !is_rest).map(|path| if is_one { path } else { path.without_last_key() });
+    // Threads that are too many themselves are named, not what one of them holds.
+    let is_threads = at.is_thread() && point.elements == Elements::Own;
+    let path = example
+        .path
+        .clone()
+        .filter(|_| !is_rest && !is_threads)
+        .map(|path| if is_one { path } else { path.without_last_key() });
     let (own, last_heads) = at.held.last().map_or((0, 0), |held| (held.own.objects, held.heads));
     // Where the elements are the objects themselves, those that one of them refers to are few; but they have the name if nothing above has.
     // Of a chain, the first link keeps all others.
@@ -61,7 +66,11 @@ fn named(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: 
             };
             // A chain has a link for each element: the field of a link says nothing, nor does that of one place among many.
             let with_element = last_heads <= 1 && own * 2 < point.count.1;
-            if at.is_shared() { path } else { path.up_to(&at.name, first.map(|first| &*first.name), with_element) }
+            let nth = history.path(point.place).iter().filter(|name| ***name == *at.name).count();
+            match at.is_shared() {
+                true => path,
+                false => path.up_to_nth(&at.name, nth, first.map(|first| &*first.name), with_element),
+            }
         }
         _ => path,
     });
@@ -89,9 +98,26 @@ pub(super) fn headline(
     let filled = example.filled.filter(|_| is_one && !at.is_thread()).map(|(_, last)| last);
     let elements = match (&point.elements, filled) {
         (Elements::Below(below), filled) => {
-            let own = filled.filter(|_| is_own_collection(example, at));
+            let is_named = || {
+                let of = example.path.as_ref().and_then(|path| path.filled.as_ref()).map(|filled| brief(&filled.of));
+                of.is_some() && of == name.container
+            };
+            let own = filled.filter(|_| is_own_collection(example, at) || is_named());
             let chained = if is_one && !at.is_thread() { example.chained } else { 0 };
-            kinds_text(history, below, example.class.as_deref(), own, chained)
+            let links = at.held.last().map_or(0, |held| held.heads);
+            match below.first().map(|&p| &history.places()[p as usize]) {
+                // Links of the program, each with something of the runtime.
+                Some(part)
+                    if is_one
+                        && links > 1
+                        && links.abs_diff(ends(&part.held, |h| h.heads).1.max(chained)) * ALIKE <= links
+                        && leak_headline::is_link_of_program(history.profile(), &at.name, &part.name) =>
+                {
+                    let links = links.max(ends(&part.held, |h| h.heads).1);
+                    leak_headline::count_of(links, &brief(&at.name))
+                }
+                _ => kinds_text(history, below, example.class.as_deref(), own, chained),
+            }
         }
         (_, Some(elements)) if elements > 1 && !are_own && !is_beside(example, at) => {
             format!("{} elements", count_text(elements))
@@ -115,21 +141,30 @@ pub(super) fn headline(
 fn kinds_text(history: &OwnerHistory, below: &[u32], class: Option<&str>, own: Option<u64>, chained: u64) -> String {
     let heads = |p: &u32| ends(&history.places()[*p as usize].held, |h| h.heads).1;
     let name = |p: &u32| brief(&history.places()[*p as usize].name);
-    let Some(first) = below.first() else { return leak_headline::count_of(own.unwrap_or(0), "elements") };
-    let kind = class.map_or_else(|| name(first), brief);
-    let (count, all) = (heads(first), below.iter().map(heads).sum::<u64>());
+    let Some((first, others)) = below.split_first() else {
+        return leak_headline::count_of(own.unwrap_or(0), "elements");
+    };
+    let (kind, count) = (class.map_or_else(|| name(first), brief), heads(first));
     let about = |a: u64, b: u64| a.abs_diff(b) * ALIKE <= b;
-    match own {
-        // Keys and values of one type.
-        Some(own) if count > own && count <= 2 * own && !about(count, own) => leak_headline::count_of(own, "elements"),
-        // Elements of several types.
-        Some(own) if !about(count, own) && about(all, own) => match below {
-            [one, two] => format!("{} {kind}, {} {}", count_text(heads(one)), count_text(heads(two)), name(two)),
-            _ => leak_headline::count_of(own, "elements"),
-        },
+    let Some(own) = own else { return leak_headline::count_of(count.max(chained), &kind) };
+    if about(count, own) {
+        return leak_headline::count_of(own, &kind);
+    }
+    // Keys and values of one type.
+    if count > own {
+        let elements = if count <= 2 * own { (own, "elements") } else { (count, &*kind) };
+        return leak_headline::count_of(elements.0, elements.1);
+    }
+    // Keys are as many as elements.
+    let values: Vec<&u32> = others.iter().filter(|p| !about(heads(p), own)).collect();
+    let of_values: u64 = values.iter().map(|p| heads(p)).sum();
+    match &values[..] {
+        [other] if about(count + of_values, own) => {
+            format!("{} {kind}, {} {}", count_text(count), count_text(heads(other)), name(other))
+        }
         // Elements that others hold too are no heads of a place, but are in the collection.
-        Some(own) => leak_headline::count_of(count.max(own), &kind),
-        None => leak_headline::count_of(count.max(chained), &kind),
+        _ if of_values * ALIKE <= own => leak_headline::count_of(own, &kind),
+        _ => leak_headline::count_of(own, "elements"),
     }
 }
 
@@ -143,6 +178,16 @@ fn is_beside(example: &Example, at: &PlaceOverTime) -> bool {
     let filled = path.filled.as_ref().and_then(|filled| last(&filled.of));
     let is_above = filled.zip(last(&at.name)).is_some_and(|(filled, place)| filled < place);
     is_above && grown(example).is_none_or(|grown| grown == 0)
+}
+
+/// Whether the collection that a place is named after has more elements than the place holds alone.
+pub(super) fn has_shared_elements(history: &OwnerHistory, point: &Accumulation, example: &Example) -> bool {
+    let (Elements::Below(below), Some((_, own))) = (&point.elements, example.filled) else { return false };
+    let heads = |p: &u32| ends(&history.places()[*p as usize].held, |h| h.heads).1;
+    // Keys are as many as elements.
+    let values = below.iter().map(heads).filter(|heads| heads.abs_diff(own) * ALIKE > own);
+    let alone: u64 = values.sum();
+    alone > 0 && alone < own && is_own_collection(example, &history.places()[point.place as usize])
 }
 
 /// How many elements more the collection on the path has than at first, where it is known to be the same.

@@ -71,6 +71,17 @@ fn objects_text(history: &OwnerHistory, place: u32) -> &'static str {
     }
 }
 
+/// The number of objects of a place that hold its elements, where they are several and much fewer.
+fn of_several(history: &OwnerHistory, point: &Accumulation) -> String {
+    let at = &history.places()[point.place as usize];
+    match ends(&at.held, |h| h.heads).1 {
+        heads if heads > 1 && heads * 2 <= point.count.1 && !at.is_thread() => {
+            format!(", in {} of these", count_text(heads))
+        }
+        _ => String::new(),
+    }
+}
+
 /// The verb for the objects of a place: of one object, its insides.
 fn made_of(history: &OwnerHistory, place: u32) -> &'static str {
     match ends(&history.places()[place as usize].held, |h| h.heads).1 {
@@ -113,7 +124,7 @@ pub(super) fn sentence(history: &OwnerHistory, point: &Accumulation, place: &str
     let (before, after) = point.count;
     let heads = ends(&history.places()[point.place as usize].held, |h| h.heads);
     let holds = match point.elements {
-        Elements::Below(_) => format!("holds {}", elements_text(history, point)),
+        Elements::Below(_) => format!("holds {}{}", elements_text(history, point), of_several(history, point)),
         Elements::Own => {
             let before = first_text(history, point.place, before);
             let of = made_of(history, point.place);

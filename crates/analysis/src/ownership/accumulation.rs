@@ -266,23 +266,34 @@ impl GrowthFinder<'_> {
         growing
     }
 
-    /// As [`GrowthFinder::growing`], also below filled places, and below places that only name several sharers: a filled place must not
-    /// hide a leak beside it.
+    /// As [`GrowthFinder::growing`], also below places that do not grow: a full cache, or a backlog that drains, must not hide a leak beside it.
+    /// A place that only names several sharers is looked into too.
     fn growing_within(&self, places: &[u32]) -> Vec<u32> {
         let mut growing = self.growing(places);
-        let is_filled = |p: &u32| {
-            let course = self.course(*p);
-            let hides = course == Course::Filled || self.is_no_object(*p) && !course.may_leak();
-            self.growth(*p) >= self.least && hides
+        let is_enough = |place: u32| {
+            self.history.places()[place as usize].held.last().is_some_and(|h| h.total.bytes as i64 >= self.least)
         };
-        let mut open: Vec<u32> = places.iter().copied().filter(is_filled).collect();
+        let mut open: Vec<u32> = places.iter().copied().filter(|p| !growing.contains(p)).collect();
         while let Some(place) = open.pop() {
-            let below = self.below(place);
-            growing.extend(self.growing(&below));
-            open.extend(below.into_iter().filter(is_filled));
+            let course = self.course(place);
+            let hides = self.growth(place) >= self.least
+                && (course == Course::Filled || self.is_no_object(place) && !course.may_leak());
+            let below: Vec<u32> = self.below(place).into_iter().filter(|&p| is_enough(p)).collect();
+            let grow = self.growing(&below);
+            open.extend(below.into_iter().filter(|p| !grow.contains(p)));
+            growing.extend(grow.into_iter().filter(|&p| hides || self.grows_beside(p, place)));
         }
         growing.sort_by_key(|&p| self.growth(p));
         growing
+    }
+
+    /// Whether a place below one that does not grow may leak: it grows at each time, and is more than one kind of the elements of a
+    /// collection, whose kinds come in turn.
+    fn grows_beside(&self, place: u32, above: u32) -> bool {
+        let at = &self.history.places()[place as usize];
+        let bytes: Vec<u64> = at.held.iter().map(|held| held.total.bytes).collect();
+        let is_collection = self.history.profile().collections.covers(&self.history.places()[above as usize].name);
+        !self.at_once && is_steady(&bytes) && !(is_collection && self.multiplies(place, all_heads))
     }
 
     /// True if a place only names the sharers of the objects below.

@@ -3,6 +3,7 @@
 use super::accumulation::{AccumulationRules, Elements, accumulations, filled_once};
 use super::course::Course;
 use super::history::{Holding, OwnerHistory, PlaceOverTime};
+use memory_city_formats::JVM;
 use memory_city_heap::{Amount, ObjectId};
 
 const MB: u64 = 1 << 20;
@@ -63,7 +64,7 @@ impl Invented {
     }
 
     fn points(self) -> Vec<(String, Elements, (u64, u64))> {
-        let history = OwnerHistory::of_places(self.places);
+        let history = OwnerHistory::of_places(self.places).with_profile(&JVM);
         let found = accumulations(&history, AccumulationRules::default());
         found.into_iter().map(|p| (history.path(p.place).join("/"), p.elements, p.count)).collect()
     }
@@ -262,6 +263,36 @@ fn a_chain_of_two_types_is_named_by_its_first_link() {
         (found[0].0.as_str(), &found[0].1, found[0].2),
         ("class com.acme.App/static head/com.acme.Wrap", &Elements::Own, (1000, 4000))
     );
+}
+
+/// A backlog that drains, or a cache that comes and goes, hides no leak in another field of the same object. Kinds of elements of one
+/// collection that come in turn are none.
+#[test]
+fn what_leaks_beside_what_shrinks_is_named() {
+    let engine = |beside: &[u64]| {
+        let mut heap = Invented::new(beside.len());
+        heap.rest();
+        let class = heap.place(0, "class com.acme.Engine", &vec![(0, 0); beside.len()], 0.0);
+        let field = heap.place(class, "static INSTANCE", &vec![(0, 0); beside.len()], 0.0);
+        let engine = heap.place(field, "com.acme.Engine", &vec![(1, 24); beside.len()], 1.0);
+        let backlog = heap.place(engine, "java.util.ArrayDeque", &vec![(1, 24); beside.len()], 1.0);
+        heap.place(backlog, "com.acme.Task", &counts(beside), 0.001);
+        (heap, engine)
+    };
+    for beside in [[30_000, 25_000, 20_000, 15_000, 10_000, 5_000], [9_000, 30_000, 100, 31_000, 200, 300]] {
+        let (mut heap, engine) = engine(&beside);
+        let results = heap.place(engine, "java.util.ArrayList", &[(1, 24); 6], 1.0);
+        heap.place(results, "com.acme.Result", &counts(&[1000, 2000, 3000, 4000, 5000, 6000]), 0.001);
+        let found = heap.points();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].0.ends_with("com.acme.Engine/java.util.ArrayList"), "{found:?}");
+        assert_eq!(found[0].2, (1000, 6000));
+    }
+    let (mut heap, engine) = engine(&[8000, 7000, 6000, 5000, 4000, 3000]);
+    let deque = (engine + 1) as usize;
+    assert_eq!(&*heap.places[deque].name, "java.util.ArrayDeque");
+    heap.place(engine + 1, "com.acme.Other", &counts(&[1000, 2000, 3000, 4000, 5000, 6000]), 0.001);
+    assert_eq!(heap.points(), []);
 }
 
 /// A map of a few small things, into which one comes that holds a list: the list is what grows.

@@ -45,8 +45,17 @@ pub fn doubt(history: &OwnerHistory, point: &Accumulation) -> Option<Doubt> {
         return Some(Doubt::Steps);
     }
     let share = point.bytes.1.saturating_sub(point.bytes.0) as f64 / bytes(0).next_back().unwrap_or(0).max(1) as f64;
-    let is_little = share < LITTLE_OF_FEW && own.len() <= FEW || share < LITTLE && !is_steady(&own);
+    let is_few = own.len() <= FEW;
+    let is_little = share < LITTLE_OF_FEW && is_few
+        || share < LITTLE && !is_steady(&own)
+        || is_few && lies_in_what_shrinks(history, point.place);
     is_little.then_some(Doubt::Little)
+}
+
+/// Whether a place lies in one that became smaller: then something else in there came and went.
+fn lies_in_what_shrinks(history: &OwnerHistory, place: u32) -> bool {
+    let parent = |&place: &u32| Some(history.places()[place as usize].parent).filter(|&p| p != 0);
+    std::iter::successors(parent(&place), parent).any(|above| history.places()[above as usize].growth() < 0)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::course::{Course, course_at};
 use super::places::OwnerPlaces;
-use memory_city_heap::{Amount, ObjectId, Profile};
+use memory_city_heap::{Amount, ObjectId, Profile, VIRTUAL_THREADS};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl PlaceOverTime {
 
     /// Whether it is the threads of a name.
     pub(crate) fn is_thread(&self) -> bool {
-        self.name.starts_with("thread ")
+        self.name.starts_with("thread ") || &*self.name == VIRTUAL_THREADS
     }
 
     /// How many of its objects are no insides of others there, at the last time.

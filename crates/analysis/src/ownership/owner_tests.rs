@@ -368,3 +368,38 @@ fn many_threads_are_one_place_and_what_many_fields_share_is_another() {
     assert!(all.len() < 10, "{all:?}");
     assert_eq!(all[&vec!["thread worker-#".to_owned()]].2, u64::from(THREADS));
 }
+
+/// A queue that a thread, cleaners of the runtime, and sometimes a field refer to.
+#[test]
+fn cleaners_own_nothing_and_threads_hide_no_field() {
+    const HOLDERS: [&str; 4] = ["com.acme.Worker", "java.util.TimerThread", "jdk.internal.ref.Cleaner", "com.acme.App"];
+    const QUEUE: u32 = HOLDERS.len() as u32;
+    let cleaner = (2, RootKind::StaticField, "jdk.internal.ref.CleanerFactory.commonCleaner");
+    let threads = [(0, RootKind::Thread, "thread \"a\""), (1, RootKind::Thread, "thread \"b\"")];
+    let field = (3, RootKind::StaticField, "com.acme.App.timer");
+    for (holders, expected) in [
+        (vec![cleaner, threads[0]], "thread a > com.acme.Queue"),
+        (vec![cleaner, threads[0], threads[1], field], "class com.acme.App > static timer > com.acme.Queue"),
+        (
+            vec![cleaner],
+            "class jdk.internal.ref.CleanerFactory > static commonCleaner > jdk.internal.ref.Cleaner > com.acme.Queue",
+        ),
+    ] {
+        let mut heap = HeapBuilder::with_profile(&JVM);
+        for name in HOLDERS.iter().chain(&["com.acme.Queue"]) {
+            let of =
+                HeapType { name: (*name).to_owned(), kind: TypeKind::Instance, superclass: None, loader: "app".into() };
+            let of = heap.add_type(of);
+            heap.add_object(of, 16, None);
+        }
+        for (holder, kind, detail) in holders {
+            heap.add_root(Root { object: ObjectId(holder), kind, detail: detail.into() });
+            heap.add_reference(ObjectId(holder), ObjectId(QUEUE));
+        }
+        let heap = heap.finish();
+        let (_, owners) = owners(&heap);
+        let names: Vec<&str> = owners.path(owners.of(ObjectId(QUEUE))).into_iter().map(|name| &**name).collect();
+        let names: Vec<&str> = names.into_iter().filter(|name| !name.starts_with("shared")).collect();
+        assert_eq!(names.join(" > "), expected);
+    }
+}

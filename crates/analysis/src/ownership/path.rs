@@ -78,12 +78,19 @@ impl OwnerPath {
 
     /// The part that leads to a place with a type, and to its elements of another, if given: fields of these are no names of the place. Ends
     /// before the first element, or with it, without its key, if `with_element`: the key of one of many names none of the others. A variable, a thread or a thread local is no step: the path begins there.
-    pub fn up_to(mut self, place: &str, element: Option<&str>, with_element: bool) -> OwnerPath {
+    pub fn up_to(self, place: &str, element: Option<&str>, with_element: bool) -> OwnerPath {
+        self.up_to_nth(place, 1, element, with_element)
+    }
+
+    /// The same with the place that is the `nth` of its type on the path; the first, where there are not so many.
+    pub fn up_to_nth(mut self, place: &str, nth: usize, element: Option<&str>, with_element: bool) -> OwnerPath {
         let find = |of: &str, from: usize| self.steps[from..].iter().position(|step| step.of == of).map(|at| from + at);
         let end = match element {
             None => self.steps.iter().rposition(|step| step.of == place).map(|at| at + 1),
             Some(of) => {
-                let from = if place.contains(' ') { Some(0) } else { find(place, 0).map(|at| at + 1) };
+                let all: Vec<usize> = (0..self.steps.len()).filter(|&at| self.steps[at].of == place).collect();
+                let own = nth.checked_sub(1).and_then(|at| all.get(at)).or(all.first());
+                let from = if place.contains(' ') { Some(0) } else { own.map(|at| at + 1) };
                 from.and_then(|from| find(of, from)).map(|at| at + usize::from(with_element))
             }
         };
@@ -375,6 +382,10 @@ mod tests {
             ("thread local Net.CURRENT", Some("Task"), false, 6),
         ] {
             assert_eq!(path.clone().up_to(place, element, with_element).steps.len(), steps, "{place} {element:?}");
+        }
+        for (nth, steps) in [(1, 4), (2, 8), (3, 4)] {
+            let path = path.clone().up_to_nth("Bucket", nth, Some("Timeout"), false);
+            assert_eq!(path.steps.len(), steps, "{nth}");
         }
         for (of, steps) in [("Bucket", 4), ("Timeout", 5), ("Other", 8)] {
             assert_eq!(path.clone().up_to_first(of).steps.len(), steps, "{of}");

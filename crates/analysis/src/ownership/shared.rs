@@ -61,16 +61,64 @@ impl SharedOwners {
     }
 }
 
-/// Nodes, ascending.
+/// How much a keeper says of a shared object, the least first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum KeeperRank {
+    /// Something that cleans up behind the others.
+    #[default]
+    Cleaner,
+    /// A thread, or a handle of the VM.
+    Passing,
+    /// A field, a variable of a class, an object of the program.
+    Lasting,
+}
+
+/// Keepers of one rank, ascending: a keeper of a higher rank takes the place of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct FewNodes {
     nodes: [u32; MOST],
+    /// More than [`MOST`] if there are more.
     count: u8,
+    rank: KeeperRank,
 }
 
 impl FewNodes {
     fn all(&self) -> &[u32] {
-        &self.nodes[..usize::from(self.count)]
+        &self.nodes[..usize::from(self.count).min(MOST)]
+    }
+
+    fn is_many(&self) -> bool {
+        usize::from(self.count) > MOST
+    }
+
+    /// Adds a node; returns whether anything changed.
+    fn add(&mut self, node: u32, rank: KeeperRank) -> bool {
+        if rank > self.rank || self.count == 0 {
+            *self = FewNodes { nodes: [node, 0, 0], count: 1, rank };
+            return true;
+        }
+        let count = self.all().len();
+        match self.all().binary_search(&node) {
+            _ if rank < self.rank || self.is_many() => false,
+            Ok(_) => false,
+            Err(at) => {
+                if count < MOST {
+                    self.nodes.copy_within(at..MOST - 1, at + 1);
+                    self.nodes[at] = node;
+                }
+                self.count += 1;
+                true
+            }
+        }
+    }
+
+    /// Adds all of others; returns whether anything changed.
+    fn join(&mut self, others: &FewNodes) -> bool {
+        if others.is_many() && (others.rank > self.rank || others.rank == self.rank && !self.is_many()) {
+            *self = *others;
+            return true;
+        }
+        others.all().iter().fold(false, |changed, &node| self.add(node, others.rank) | changed)
     }
 }
 
@@ -88,57 +136,49 @@ pub(super) enum Sharers {
 impl Sharers {
     /// Adds the keepers of another object, which lies at `node`; returns whether anything changed. The keepers through the owner's insides
     /// are final before.
-    fn join(&mut self, other: &Sharers, node: u32) -> bool {
-        match (&mut *self, other) {
-            (Sharers::Container | Sharers::Many, _) => false,
+    fn join(&mut self, other: &Sharers, node: u32, rank: impl Fn() -> KeeperRank) -> bool {
+        let changed = match (&mut *self, other) {
+            (Sharers::Container | Sharers::Many, _) => return false,
             // The owner keeps the other one, and that this one.
-            (_, Sharers::Container) => self.add(node),
+            (_, Sharers::Container) => return self.add(node, rank()),
             (Sharers::Few(_), Sharers::Many) => {
                 *self = Sharers::Many;
                 true
             }
-            (Sharers::Few(_), Sharers::Few(others)) => {
-                others.all().iter().fold(false, |changed, &node| self.add(node) | changed)
-            }
-        }
-    }
-
-    /// Removes threads and handles of the VM from the sharers if there are others.
-    fn leave_out_passing(&mut self, first: &Builder<'_>) {
-        let Sharers::Few(few) = self else { return };
-        let passes = |&node: &u32| {
-            let mut top = node;
-            while first.nodes[top as usize].parent != 0 {
-                top = first.nodes[top as usize].parent;
-            }
-            let name = &first.nodes[top as usize].name;
-            ["thread ", "JNI", "Monitor", "Other root"].iter().any(|p| name.starts_with(p))
+            (Sharers::Few(few), Sharers::Few(others)) => few.join(others),
         };
-        if few.count > 1 && !few.all().iter().all(passes) {
-            let mut left = FewNodes::default();
-            for &node in few.all().iter().filter(|node| !passes(node)) {
-                left.nodes[usize::from(left.count)] = node;
-                left.count += 1;
-            }
-            *few = left;
-        }
+        self.many_if_lasting();
+        changed
     }
 
-    fn add(&mut self, node: u32) -> bool {
+    fn add(&mut self, node: u32, rank: KeeperRank) -> bool {
         let Sharers::Few(few) = self else { return false };
-        match few.all().binary_search(&node) {
-            Ok(_) => false,
-            Err(_) if few.all().len() == MOST => {
-                *self = Sharers::Many;
-                true
-            }
-            Err(at) => {
-                few.nodes.copy_within(at..MOST - 1, at + 1);
-                few.nodes[at] = node;
-                few.count += 1;
-                true
-            }
+        let changed = few.add(node, rank);
+        self.many_if_lasting();
+        changed
+    }
+
+    /// Of many keepers of the highest rank none is named.
+    fn many_if_lasting(&mut self) {
+        if matches!(self, Sharers::Few(few) if few.is_many() && few.rank == KeeperRank::Lasting) {
+            *self = Sharers::Many;
         }
+    }
+}
+
+/// The rank of a node, by what stands on top of it.
+fn rank(first: &Builder<'_>, node: u32) -> KeeperRank {
+    let mut top = node;
+    while first.nodes[top as usize].parent != 0 {
+        top = first.nodes[top as usize].parent;
+    }
+    let name = &first.nodes[top as usize].name;
+    if first.heap.profile().names.cleaners.contains(&&**name) {
+        KeeperRank::Cleaner
+    } else if ["thread ", "JNI", "Monitor", "Other root"].iter().any(|p| name.starts_with(p)) {
+        KeeperRank::Passing
+    } else {
+        KeeperRank::Lasting
     }
 }
 
@@ -180,7 +220,7 @@ pub(super) fn find(
     let owners: Vec<Option<ObjectId>> = shared.objects.iter().map(|&o| dominators.owner(o)).collect();
     let base: Vec<u32> = owners.iter().map(|owner| owner.map_or(0, |d| first.of[d.0 as usize])).collect();
     // Few places meet, and each many times.
-    let mut heads: FxHashMap<(u32, u32), Option<u32>> = FxHashMap::default();
+    let mut heads: FxHashMap<(u32, u32), Option<(u32, KeeperRank)>> = FxHashMap::default();
     let mut all = vec![Sharers::Few(FewNodes::default()); shared.objects.len()];
     // Of each shared object the other shared ones that keep it, or in which lies what does.
     let mut from: Vec<(u32, u32)> = Vec::new();
@@ -213,9 +253,10 @@ pub(super) fn find(
                 Some(u) => from.push((u, i as u32)),
                 None => {
                     let place = place_of(first, keeper, o);
-                    match *heads.entry((place, base)).or_insert_with(|| head(first, place, base)) {
-                        Some(head) => {
-                            all[i].add(head);
+                    let head = || head(first, place, base).map(|head| (head, rank(first, head)));
+                    match *heads.entry((place, base)).or_insert_with(head) {
+                        Some((head, rank)) => {
+                            all[i].add(head, rank);
                         }
                         None => _ = is_container.insert(i as u32),
                     }
@@ -267,13 +308,17 @@ pub(super) fn find(
         let mine = all[u as usize];
         let node = first.of[shared.objects[u as usize].0 as usize];
         for to in kept_by(u) {
-            if all[to as usize].join(&mine, node) && !std::mem::replace(&mut waits[to as usize], true) {
+            if all[to as usize].join(&mine, node, || rank(first, node))
+                && !std::mem::replace(&mut waits[to as usize], true)
+            {
                 open.push(to);
             }
         }
     }
     for sharers in &mut all {
-        sharers.leave_out_passing(first);
+        if matches!(sharers, Sharers::Few(few) if few.is_many()) {
+            *sharers = Sharers::Many;
+        }
     }
     Ok(Keepers { all, base })
 }

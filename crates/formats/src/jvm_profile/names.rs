@@ -32,4 +32,10 @@ pub(super) const NAMES: NameRules = NameRules {
     primitives: &["boolean", "byte", "char", "short", "int", "long", "float", "double"],
     // The one instance of an object of Scala.
     unsaid: &["$.MODULE$"],
+    cleaners: &[
+        "class jdk.internal.ref.CleanerFactory",
+        "class jdk.internal.ref.Cleaner",
+        "class sun.misc.Cleaner",
+        "thread Common-Cleaner",
+    ],
 };

@@ -20,6 +20,8 @@ pub struct NameRules {
     pub primitives: &'static [&'static str],
     /// Parts of names of owners that say nothing.
     pub unsaid: &'static [&'static str],
+    /// Classes and threads that hold what is to be cleaned up when others have let go of it, as places are named: they are no owners.
+    pub cleaners: &'static [&'static str],
 }
 
 /// The name of types that are generated while a program runs: a mark, and behind it a counter or a hash.
@@ -41,6 +43,7 @@ impl NameRules {
         nested: None,
         primitives: &[],
         unsaid: &[],
+        cleaners: &[],
     };
 
     /// The part of a name that is the same in every run. Runtimes and libraries that generate types name them by a counter, a hash or an

@@ -116,7 +116,7 @@ pub(super) fn headline(
                     let links = links.max(ends(&part.held, |h| h.heads).1);
                     leak_headline::count_of(links, &brief(&at.name))
                 }
-                _ => kinds_text(history, below, example.class.as_deref(), own, chained),
+                _ => kinds_text(history, below, example.class.as_deref(), own, (chained, links > 1)),
             }
         }
         (_, Some(elements)) if elements > 1 && !are_own && !is_beside(example, at) => {
@@ -137,8 +137,15 @@ pub(super) fn headline(
     leak_headline::line(&name, &elements, &amount, more)
 }
 
-/// The elements of a place in a few words. `own`: how many its collection has. `chained`: how many hang on its chain.
-fn kinds_text(history: &OwnerHistory, below: &[u32], class: Option<&str>, own: Option<u64>, chained: u64) -> String {
+/// The elements of a place in a few words. `own`: how many its collection has. `chained`: how many hang on its chain. `is_several`: whether
+/// the place is several collections, of which the first line names one.
+fn kinds_text(
+    history: &OwnerHistory,
+    below: &[u32],
+    class: Option<&str>,
+    own: Option<u64>,
+    (chained, is_several): (u64, bool),
+) -> String {
     let heads = |p: &u32| ends(&history.places()[*p as usize].held, |h| h.heads).1;
     let name = |p: &u32| brief(&history.places()[*p as usize].name);
     let Some((first, others)) = below.split_first() else {
@@ -147,8 +154,9 @@ fn kinds_text(history: &OwnerHistory, below: &[u32], class: Option<&str>, own: O
     let (kind, count) = (class.map_or_else(|| name(first), brief), heads(first));
     let about = |a: u64, b: u64| a.abs_diff(b) * ALIKE <= b;
     let Some(own) = own else { return leak_headline::count_of(count.max(chained), &kind) };
-    if about(count, own) {
-        return leak_headline::count_of(own, &kind);
+    if is_several && (own..=2 * own).contains(&count) || about(count, own) {
+        let one = if is_several { own.min(count) } else { own.max(count) };
+        return leak_headline::count_of(one, &kind);
     }
     // Keys and values of one type.
     if count > own {

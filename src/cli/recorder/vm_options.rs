@@ -158,6 +158,7 @@ mod tests {
             assert_eq!(refused(program, arguments, None), None, "{arguments:?}");
         }
     }
+
     #[test]
     fn another_agent_is_named_unless_it_samples_nothing() {
         let arguments = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<OsString>>();

@@ -317,8 +317,8 @@ fn explained(history: &OwnerHistory, places: &[u32]) -> u64 {
     history.outermost(places).map(|p| history.places()[p as usize].growth().max(0) as u64).sum()
 }
 
-/// The `most` largest places of the growth that others do not explain, in words, and how many there are: those that may grow on, or else
-/// any, if `any`.
+/// The `most` largest places of the growth that others do not explain, in words, with their number. Those that may grow on come alone;
+/// without any, all if `any`.
 fn largest_text(
     history: &OwnerHistory,
     known: &[u32],

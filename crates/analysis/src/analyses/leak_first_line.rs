@@ -104,20 +104,7 @@ pub(super) fn headline(
             };
             let own = filled.filter(|_| is_own_collection(example, at) || is_named());
             let chained = if is_one && !at.is_thread() { example.chained } else { 0 };
-            let links = at.held.last().map_or(0, |held| held.heads);
-            match below.first().map(|&p| &history.places()[p as usize]) {
-                // Links of the program, each with something of the runtime.
-                Some(part)
-                    if is_one
-                        && links > 1
-                        && links.abs_diff(ends(&part.held, |h| h.heads).1.max(chained)) * ALIKE <= links
-                        && leak_headline::is_link_of_program(history.profile(), &at.name, &part.name) =>
-                {
-                    let links = links.max(ends(&part.held, |h| h.heads).1);
-                    leak_headline::count_of(links, &brief(&at.name))
-                }
-                _ => kinds_text(history, below, example.class.as_deref(), own, (chained, links > 1)),
-            }
+            kinds_text(history, below, example.class.as_deref(), own, (chained, at.heads_at_last() > 1))
         }
         (_, Some(elements)) if elements > 1 && !are_own && !is_beside(example, at) => {
             format!("{} elements", count_text(elements))
@@ -137,8 +124,8 @@ pub(super) fn headline(
     leak_headline::line(&name, &elements, &amount, more)
 }
 
-/// The elements of a place in a few words. `own`: how many its collection has. `chained`: how many hang on its chain. `is_several`: whether
-/// the place is several collections, of which the first line names one.
+/// The elements of a place in a few words. `own`: how many its collection has. `chained`: how many hang on its chain. `is_several`: the place
+/// is several collections, and the first line names one.
 fn kinds_text(
     history: &OwnerHistory,
     below: &[u32],
@@ -146,7 +133,7 @@ fn kinds_text(
     own: Option<u64>,
     (chained, is_several): (u64, bool),
 ) -> String {
-    let heads = |p: &u32| ends(&history.places()[*p as usize].held, |h| h.heads).1;
+    let heads = |p: &u32| history.places()[*p as usize].heads_at_last();
     let name = |p: &u32| brief(&history.places()[*p as usize].name);
     let Some((first, others)) = below.split_first() else {
         return leak_headline::count_of(own.unwrap_or(0), "elements");
@@ -191,7 +178,7 @@ fn is_beside(example: &Example, at: &PlaceOverTime) -> bool {
 /// Whether the collection that a place is named after has more elements than the place holds alone.
 pub(super) fn has_shared_elements(history: &OwnerHistory, point: &Accumulation, example: &Example) -> bool {
     let (Elements::Below(below), Some((_, own))) = (&point.elements, example.filled) else { return false };
-    let heads = |p: &u32| ends(&history.places()[*p as usize].held, |h| h.heads).1;
+    let heads = |p: &u32| history.places()[*p as usize].heads_at_last();
     // Keys are as many as elements.
     let values = below.iter().map(heads).filter(|heads| heads.abs_diff(own) * ALIKE > own);
     let alone: u64 = values.sum();

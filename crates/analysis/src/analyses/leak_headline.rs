@@ -25,11 +25,6 @@ fn is_name_of_program(profile: &Profile, name: &str) -> bool {
     is_of_program(profile, name) && !name.starts_with("shared")
 }
 
-/// Whether a chain is of objects of the program, with objects of the runtime in them.
-pub(super) fn is_link_of_program(profile: &Profile, link: &str, part: &str) -> bool {
-    is_of_program(profile, link) && !is_of_program(profile, part)
-}
-
 /// True if a type, or the class `class X`, is of a widespread library.
 fn is_of_library(profile: &Profile, of: &str) -> bool {
     profile.packages.is_library(of.strip_prefix("class ").unwrap_or(of))

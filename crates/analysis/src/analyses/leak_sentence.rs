@@ -74,7 +74,7 @@ fn objects_text(history: &OwnerHistory, place: u32) -> &'static str {
 /// The number of objects of a place that hold its elements, where they are several and much fewer.
 fn of_several(history: &OwnerHistory, point: &Accumulation) -> String {
     let at = &history.places()[point.place as usize];
-    match ends(&at.held, |h| h.heads).1 {
+    match at.heads_at_last() {
         heads if heads > 1 && heads * 2 <= point.count.1 && !at.is_thread() => {
             format!(", in {} of these", count_text(heads))
         }
@@ -84,7 +84,7 @@ fn of_several(history: &OwnerHistory, point: &Accumulation) -> String {
 
 /// The verb for the objects of a place: of one object, its insides.
 fn made_of(history: &OwnerHistory, place: u32) -> &'static str {
-    match ends(&history.places()[place as usize].held, |h| h.heads).1 {
+    match history.places()[place as usize].heads_at_last() {
         1 => "is made of",
         _ => "are",
     }

@@ -287,8 +287,8 @@ impl GrowthFinder<'_> {
         growing
     }
 
-    /// Whether a place below one that does not grow may leak: it grows at each time, and is more than one kind of the elements of a
-    /// collection, whose kinds come in turn.
+    /// Whether a place below one that does not grow may leak: it grows at each time. One kind of the elements of a collection may not, since
+    /// kinds come in turn.
     fn grows_beside(&self, place: u32, above: u32) -> bool {
         let at = &self.history.places()[place as usize];
         let bytes: Vec<u64> = at.held.iter().map(|held| held.total.bytes).collect();

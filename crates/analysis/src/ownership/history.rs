@@ -48,7 +48,7 @@ impl PlaceOverTime {
     }
 
     /// How many of its objects are no insides of others there, at the last time.
-    pub(super) fn heads_at_last(&self) -> u64 {
+    pub(crate) fn heads_at_last(&self) -> u64 {
         self.held.last().map_or(0, |held| held.heads)
     }
 

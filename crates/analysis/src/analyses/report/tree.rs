@@ -19,20 +19,20 @@ pub struct TreeReport<'a> {
     pub rows: &'a dyn RowSource,
     /// Lines that sum it up.
     pub notes: Vec<String>,
-    /// As [`Report::text_rows`].
+    /// As [`super::Report::text_rows`].
     pub text_rows: usize,
 }
 
 impl TreeReport<'_> {
-    /// As [`Report::sampled`].
+    /// As [`super::Report::sampled`].
     pub fn sampled(&self) -> Option<SampledPart> {
         sampled_at(self.source, self.window)
     }
 
-    /// As [`Report::write_text`].
+    /// As [`super::Report::write_text`].
     ///
     /// # Errors
-    /// As [`Report::write_text`].
+    /// As [`super::Report::write_text`].
     pub fn write_text(&self, out: &mut dyn Write, progress: &Progress) -> io::Result<()> {
         let mut first = true;
         let warnings = self.source.warnings();

@@ -67,8 +67,8 @@ pub use origin::{
     AllocationSite, Allocator, CohortFacts, Facts, Identity, Life, ObjectIds, Origin, Origins, SpaceKind, ThreadId,
 };
 pub use profile::{
-    Buffers, CollectionNames, ContainerKind, EntryFields, FieldName, Finalizers, GeneratedName, KnownTypes,
-    LoaderNames, NameRules, Packages, Profile, Storage, TextType, ThreadLocals,
+    Buffers, CollectionNames, EntryFields, FieldName, Finalizers, GeneratedName, KnownTypes, LoaderNames, NameRules,
+    Packages, Profile, TextType, ThreadLocals,
 };
 pub use reference_fields::{FieldsBetween, ReferenceFields};
 pub use reference_names::{ReferenceName, ReferenceNameTable, ReferenceNames};

@@ -212,6 +212,7 @@ impl StructureView<'_> {
             match end {
                 FieldEnd::Object(o) if texts.iter().all(|(other, _)| *other != row) => texts.push((row, o)),
                 FieldEnd::Number(n) if names[row].is_none() => names[row] = Some(n.to_string()),
+                FieldEnd::Length(_, n) if names[row].is_none() => names[row] = Some(n.to_string()),
                 _ => (),
             }
         };

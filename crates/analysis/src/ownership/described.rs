@@ -1,4 +1,4 @@
-//! Collections that descriptions of data structures alone know: those of users, and of runtimes without packages of collections.
+//! Collections on paths that descriptions of data structures know, of runtimes and of users.
 
 use super::filling::Filling;
 use crate::structures::fill::fills;
@@ -38,7 +38,7 @@ impl<'d> DescribedCollections<'d> {
         let mut asked: Vec<ObjectId> = ways.iter().flatten().flatten().copied().collect();
         asked.retain(|&o| {
             let of = heap.type_of(o);
-            *described.entry(of).or_insert_with(|| !filling.knows(of) && is_described(heap, of, descriptions))
+            *described.entry(of).or_insert_with(|| is_described(heap, of, descriptions))
         });
         if asked.is_empty() {
             return Ok(DescribedCollections::default());

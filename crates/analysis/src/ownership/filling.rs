@@ -57,11 +57,6 @@ impl<'h> Filling<'h> {
         self.heap
     }
 
-    /// Whether a type is a collection without a description.
-    pub(super) fn knows(&self, of: TypeId) -> bool {
-        self.folding.extends_collection(of)
-    }
-
     /// The last collection of a path that has elements, and the object that it is.
     pub(super) fn last_on(&self, way: &[ObjectId], described: &DescribedCollections<'_>) -> Option<(Filled, ObjectId)> {
         let of = |o: ObjectId| self.heap.type_of(o);

@@ -25,6 +25,8 @@ pub(crate) struct FieldStart<'p> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldEnd {
     Number(i64),
+    /// The length of an array.
+    Length(ObjectId, u32),
     Object(ObjectId),
     /// A field on the way is null.
     Nothing,
@@ -73,7 +75,7 @@ pub(crate) fn field_ends<'p>(
             let length = heap.array_length(path.object).filter(|_| steps[path.step].field == "length");
             let Some(length) = length else { return true };
             let is_last = path.step + 1 == steps.len();
-            each(path.start.id, if is_last { FieldEnd::Number(length.into()) } else { FieldEnd::Unknown });
+            each(path.start.id, if is_last { FieldEnd::Length(path.object, length) } else { FieldEnd::Unknown });
             false
         });
         open.sort_unstable_by_key(|path| path.object);

@@ -15,6 +15,10 @@ pub(crate) struct StructureFill {
     pub elements: Option<u64>,
     /// Elements that there is room for.
     pub capacity: Option<u64>,
+    /// The array whose length is this room, or the number of elements.
+    pub array: Option<ObjectId>,
+    /// The structure that it is made of: its elements are this one's.
+    pub made_of: Option<ObjectId>,
 }
 
 /// A number while it is found out.
@@ -25,13 +29,16 @@ struct FoundNumber {
     is_known: bool,
     /// A structure whose elements are added.
     plus: Option<ObjectId>,
+    /// An array whose length is added.
+    array: Option<ObjectId>,
 }
 
 /// Structures that are made of structures; more is a circle.
 const DEEPEST: usize = 8;
 
 /// The numbers of these structures, by places among the heads. Where no field says the number of elements, but descriptions say which
-/// parts are entries, these were counted. Without values (`None`) nothing else is known.
+/// parts are entries, these were counted. Without values (`None`) nothing else is known. Of redacted dumps lengths of arrays are known
+/// too, but no number in a field.
 ///
 /// # Errors
 /// When cancelled.
@@ -45,7 +52,8 @@ pub(crate) fn fills(
     let heads = found.heads();
     let description = |at: usize| rules.of(heap.type_of(heads[at]));
     let mut numbers = vec![FoundNumber::default(); 2 * heads.len()];
-    if let Some(values) = values.filter(|values| !values.heap().is_redacted()) {
+    let has_numbers = values.is_some() && !heap.is_redacted();
+    if let Some(values) = values {
         let mut chosen: FxHashMap<(TypeId, bool), Option<&FieldSum>> = FxHashMap::default();
         let mut starts = Vec::new();
         // Of each start, the number that it adds to, and whether it is taken away.
@@ -69,12 +77,18 @@ pub(crate) fn fills(
         let add = |id: u32, end: FieldEnd| {
             let (at, minus) = into[id as usize];
             let number = &mut numbers[at as usize];
+            let mut add = |n: i64| {
+                number.sum = if minus { number.sum.saturating_sub(n) } else { number.sum.saturating_add(n) };
+            };
             match end {
-                FieldEnd::Number(n) if minus => number.sum = number.sum.saturating_sub(n),
-                FieldEnd::Number(n) => number.sum = number.sum.saturating_add(n),
+                FieldEnd::Number(n) if has_numbers => add(n),
+                FieldEnd::Length(array, length) => {
+                    add(length.into());
+                    number.array = number.array.or(Some(array));
+                }
                 FieldEnd::Object(o) if !minus && number.plus.is_none() && at % 2 == 0 => number.plus = Some(o),
                 FieldEnd::Nothing => (),
-                FieldEnd::Object(_) | FieldEnd::Unknown => number.is_known = false,
+                FieldEnd::Number(_) | FieldEnd::Object(_) | FieldEnd::Unknown => number.is_known = false,
             }
         };
         field_ends(values, starts.into_iter(), add, progress)?;
@@ -91,7 +105,7 @@ pub(crate) fn fills(
                 // Counted parts are right where nothing else is said; a part of a sum is not.
                 let counts = found.extents()[at];
                 let of = description(at)?;
-                let may = of.size().is_none() && counts.is_whole && counts.entries > 0;
+                let may = (of.size().is_none() || !has_numbers) && counts.is_whole && counts.entries > 0;
                 return may.then(|| total.saturating_add(counts.entries.into()));
             }
             let mut sum = number.sum / number.divisor.max(1);
@@ -109,6 +123,8 @@ pub(crate) fn fills(
     let fill = |at: usize| StructureFill {
         elements: elements(at).map(|n| u64::try_from(n).unwrap_or(0)),
         capacity: capacity(at),
+        array: numbers[2 * at + 1].array.or(numbers[2 * at].array),
+        made_of: numbers[2 * at].plus,
     };
     Ok((0..heads.len()).map(fill).collect())
 }

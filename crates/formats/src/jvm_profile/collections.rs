@@ -1,52 +1,6 @@
 //! Collections of the JVM's languages and libraries, and the tables of dynamic languages.
 
-use memory_city_heap::Storage::{Exact, Fields, Linked, List, Of, Table};
-use memory_city_heap::{CollectionNames, ContainerKind, EntryFields, Storage};
-
-const fn kind(class: &'static str, size: &'static [&'static str], storage: Storage) -> ContainerKind {
-    ContainerKind { class, size, storage }
-}
-
-#[rustfmt::skip]
-const KINDS: &[ContainerKind] = &[
-    kind("java.util.ArrayList", &["size"], List(&["elementData", "array"], 1)),
-    kind("java.util.Vector", &["elementCount"], List(&["elementData"], 1)),
-    // Its size is the distance from head to tail.
-    kind("java.util.ArrayDeque", &[], List(&["elements"], 1)),
-    kind("java.util.PriorityQueue", &["size"], List(&["queue"], 1)),
-    kind("java.util.concurrent.PriorityBlockingQueue", &["size"], List(&["queue"], 1)),
-    kind("java.util.concurrent.ArrayBlockingQueue", &["count"], List(&["items"], 1)),
-    kind("java.util.LinkedList", &["size"], Linked),
-    kind("java.util.TreeMap", &["size"], Linked),
-    kind("java.util.HashMap", &["size"], Table(&["table"], 1)),
-    kind("java.util.Hashtable", &["count"], Table(&["table"], 1)),
-    kind("java.util.WeakHashMap", &["size"], Table(&["table"], 1)),
-    kind("java.util.IdentityHashMap", &["size"], Table(&["table"], 2)),
-    // Its size is a number, and more numbers where threads disputed over it.
-    kind("java.util.concurrent.ConcurrentHashMap", &["baseCount"], Table(&["table"], 1)),
-    kind("java.util.EnumMap", &["size"], List(&["vals"], 1)),
-    kind("java.util.HashSet", &[], Of("map")),
-    kind("java.util.TreeSet", &[], Of("m")),
-    kind("java.util.Collections$SetFromMap", &[], Of("m")),
-    kind("java.util.concurrent.ConcurrentHashMap$KeySetView", &[], Of("map")),
-    kind("java.util.concurrent.CopyOnWriteArraySet", &[], Of("al")),
-    kind("java.util.concurrent.CopyOnWriteArrayList", &[], Exact(&["array", "elements"])),
-    kind("java.util.Arrays$ArrayList", &[], Exact(&["a"])),
-    kind("java.util.ImmutableCollections$ListN", &[], Exact(&["elements"])),
-    kind("java.util.ImmutableCollections$List12", &[], Fields),
-    kind("java.util.ImmutableCollections$Set12", &[], Fields),
-    kind("java.util.ImmutableCollections$SetN", &["size"], Table(&["elements"], 1)),
-    kind("java.util.ImmutableCollections$MapN", &["size"], Table(&["table"], 2)),
-    kind("android.util.ArrayMap", &["mSize"], List(&["mArray"], 2)),
-    kind("android.util.ArraySet", &["mSize"], List(&["mArray"], 1)),
-    kind("android.util.SparseArray", &["mSize"], List(&["mValues"], 1)),
-    kind("androidx.collection.SimpleArrayMap", &["size", "mSize"], List(&["array", "mArray"], 2)),
-    kind("scala.collection.mutable.ArrayBuffer", &["size0"], List(&["array"], 1)),
-    kind("scala.collection.mutable.ResizableArray", &["size0"], List(&["array"], 1)),
-    kind("scala.collection.mutable.HashMap", &["contentSize", "tableSize"], Table(&["table", "scala$collection$mutable$HashMap$$table"], 1)),
-    kind("scala.collection.mutable.HashSet", &["contentSize", "tableSize"], Table(&["table", "scala$collection$mutable$HashSet$$table"], 1)),
-    kind("scala.collection.mutable.ListBuffer", &["len"], Linked),
-];
+use memory_city_heap::{CollectionNames, EntryFields};
 
 pub(super) const COLLECTIONS: CollectionNames = CollectionNames {
     packages: &[
@@ -125,10 +79,6 @@ pub(super) const COLLECTIONS: CollectionNames = CollectionNames {
     maps_in_pairs: &["java.util.IdentityHashMap"],
     sizes: &["size", "elementCount", "count", "_count", "cnt", "_cnt", "realLength", "length", "size0"],
     counted: &["value"],
-    ring: [&["head"], &["tail"]],
-    cells: &["counterCells"],
-    load: &["loadFactor", "_loadFactor"],
-    kinds: KINDS,
 };
 
 pub(super) const ENTRIES: EntryFields = EntryFields {

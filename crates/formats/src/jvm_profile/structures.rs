@@ -19,6 +19,7 @@ pub(super) const STRUCTURES: &[(&str, &str)] = files![
     "jython.ds",
     "guava.ds",
     "netty.ds",
+    "android.ds",
 ];
 
 #[cfg(test)]

@@ -23,43 +23,6 @@ pub struct CollectionNames {
     pub sizes: &'static [&'static str],
     /// The field of the number in an object that is a counter.
     pub counted: &'static [&'static str],
-    /// The fields of the two ends of a ring.
-    pub ring: [&'static [&'static str]; 2],
-    /// The field of further numbers that the size is the sum of.
-    pub cells: &'static [&'static str],
-    /// The fields of the load factor of a hash table.
-    pub load: &'static [&'static str],
-    /// The kinds whose insides can be read. A subtype counts as its nearest supertype here.
-    pub kinds: &'static [ContainerKind],
-}
-
-/// A type of collections, with its subtypes.
-#[derive(Debug)]
-pub struct ContainerKind {
-    /// Its name.
-    pub class: &'static str,
-    /// Where the number of elements stands; the first of these fields that there is.
-    pub size: &'static [&'static str],
-    /// Where its elements lie.
-    pub storage: Storage,
-}
-
-/// The storage of the elements.
-#[derive(Clone, Copy, Debug)]
-pub enum Storage {
-    /// An array with the elements at its start, in the first existing one of these fields; the rest of the array is room to grow. The
-    /// second number is how many slots an element takes.
-    List(&'static [&'static str], u32),
-    /// An array of exactly the elements.
-    Exact(&'static [&'static str]),
-    /// A hash table: a slot that is null is one that nothing hashes to. The second number is how many slots an entry takes.
-    Table(&'static [&'static str], u32),
-    /// Objects that refer to each other.
-    Linked,
-    /// Another collection.
-    Of(&'static str),
-    /// No field says the size: as many as there are references in the fields.
-    Fields,
 }
 
 impl CollectionNames {
@@ -74,10 +37,6 @@ impl CollectionNames {
         maps_in_pairs: &[],
         sizes: &[],
         counted: &[],
-        ring: [&[], &[]],
-        cells: &[],
-        load: &[],
-        kinds: &[],
     };
 
     /// Whether a type is in a package of collections.

@@ -6,7 +6,7 @@ mod names;
 mod packages;
 mod types;
 
-pub use collections::{CollectionNames, ContainerKind, EntryFields, Storage};
+pub use collections::{CollectionNames, EntryFields};
 pub use names::{GeneratedName, NameRules};
 pub use packages::{LoaderNames, Packages};
 pub use types::{Buffers, FieldName, Finalizers, KnownTypes, TextType, ThreadLocals};

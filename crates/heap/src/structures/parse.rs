@@ -20,6 +20,7 @@ pub struct TypeDescription {
     pub(super) points_to: Vec<PointedType>,
     pub(super) size: Option<FieldCount>,
     pub(super) capacity: Option<FieldCount>,
+    pub(super) load: Vec<FieldPath>,
     pub(super) key: Vec<FieldPath>,
     pub(super) value: Vec<FieldPath>,
     pub(super) label: Vec<FieldPath>,
@@ -58,6 +59,11 @@ impl TypeDescription {
     /// Where the number of elements stands that there is room for.
     pub fn capacity(&self) -> Option<&FieldCount> {
         self.capacity.as_ref()
+    }
+
+    /// Where the load factor of a hash table stands, in the order of preference.
+    pub fn load(&self) -> &[FieldPath] {
+        &self.load
     }
 
     /// Where the key of an entry stands, in the order of preference.
@@ -133,7 +139,7 @@ const MOST_WILDCARDS: usize = 1000;
 const DEEPEST: usize = 64;
 
 /// The names of facts in braces.
-const FACTS: &str = "`size`, `capacity`, `key`, `value` or `name` before `:`";
+const FACTS: &str = "`size`, `capacity`, `load`, `key`, `value` or `name` before `:`";
 
 impl StructureFile {
     /// The descriptions of a text. Linear in its length; `file` names it in errors.
@@ -311,6 +317,7 @@ impl<'t> Parser<'t> {
         let is_new = match name.text {
             "size" => into.size.is_none(),
             "capacity" => into.capacity.is_none(),
+            "load" => into.load.is_empty(),
             "key" => into.key.is_empty(),
             "value" => into.value.is_empty(),
             "name" => into.label.is_empty(),
@@ -323,6 +330,7 @@ impl<'t> Parser<'t> {
         match name.text {
             "size" => into.size = Some(self.count()?),
             "capacity" => into.capacity = Some(self.count()?),
+            "load" => into.load = self.paths()?,
             "key" => into.key = self.paths()?,
             "value" => into.value = self.paths()?,
             _ => into.label = self.paths()?,

@@ -67,7 +67,7 @@ fn errors_name_the_line_the_column_and_what_was_expected() {
         ("DS A { size: ; }", "line 1, column 14: found `;`, expected a field"),
         (
             "DS A { sise: n; }",
-            "line 1, column 8: found `sise`, expected `size`, `capacity`, `key`, `value` or `name` before `:`",
+            "line 1, column 8: found `sise`, expected `size`, `capacity`, `load`, `key`, `value` or `name` before `:`",
         ),
         ("DS A { size: n; size: m; }", "line 1, column 17: found `size` again, expected each fact once"),
         (

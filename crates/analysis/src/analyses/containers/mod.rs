@@ -7,19 +7,20 @@ use super::{Analysis, Arguments, Description, Findings, Need, Parameter, Paramet
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::{Source, Unit};
 use memory_city_formats::values::HeapValues;
+use memory_city_heap::ObjectId;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use reading::{Container, read};
+use reading::{Container, Containers, load_factors, read};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 pub(super) fn analysis() -> Box<dyn Analysis> {
-    Box::new(Containers)
+    Box::new(ContainerAnalysis)
 }
 
-struct Containers;
+struct ContainerAnalysis;
 
-impl Analysis for Containers {
+impl Analysis for ContainerAnalysis {
     fn describe(&self) -> Description {
         let number = |id, title, explanation, default, most| Parameter {
             id,
@@ -30,9 +31,9 @@ impl Analysis for Containers {
         Description {
             id: "containers",
             title: "Collections and maps",
-            explanation: "The collections and maps of java.util (and common ones of Android and Scala) at the last point \
-                in time: how many elements they have, how much of their arrays is used, which are empty or sparse, and \
-                the bytes that empty slots take.",
+            explanation: "The collections and maps at the last point in time, as descriptions of data structures say: how \
+                many elements they have, how much of their arrays is used, which are empty or sparse, and the bytes that \
+                empty slots take.",
             needs: &[Need::Objects, Need::Values],
             parameters: vec![
                 group_parameter("The key of the group whose collections are looked at; all where it is empty"),
@@ -71,7 +72,7 @@ impl Analysis for Containers {
                 remedy: "Use a dump from which texts alone were taken out, or one as the VM wrote it".into(),
             });
         }
-        let mut all = read(&values, progress)?;
+        let Containers { mut all, uncounted } = read(&values, progress)?;
         // The same objects that the city shows.
         let set = history(document)?.objects_of(window.to, &[node], progress)?;
         all.retain(|c| set.objects.contains(c.object.0));
@@ -123,7 +124,7 @@ impl Analysis for Containers {
         });
         let notes = [
             format!(
-                "{} collections and maps take {} without their elements: {} of it are empty slots of their arrays; {} \
+                "{} collections and maps take {} with their arrays and entries, without elements: {} of it are empty slots of their arrays; {} \
                  collections are empty and take {}.",
                 count_text(sum.count),
                 bytes_text(sum.bytes),
@@ -135,7 +136,10 @@ impl Analysis for Containers {
              its slots empty."
                 .to_owned(),
         ];
-        let notes = redacted.into_iter().chain(notes).collect();
+        let uncounted = (uncounted > 0).then(|| {
+            format!("{} more: neither a field nor their parts say how many elements they have.", count_text(uncounted))
+        });
+        let notes = redacted.into_iter().chain(notes).chain(uncounted).collect();
         Ok(Findings { tables, notes, ..Findings::default() })
     }
 }
@@ -204,14 +208,19 @@ fn sum_table(id: &str, title: &str, first: Column, rows: impl Iterator<Item = (S
         Column::new("used", "Used", CellKind::Percent, "Share of the slots that hold something"),
         Column::new("wasted", "Wasted", bytes, "Bytes of slots that hold nothing"),
         Column::new("empty", "Empty", count, "Collections without an element"),
-        Column::new("empty_bytes", "Bytes of empty", bytes, "Bytes of those and their arrays"),
+        Column::new("empty_bytes", "Bytes of empty", bytes, "Bytes of those with their arrays"),
         Column::new(
             "sparse",
             "Sparse",
             count,
             "Collections that use a small part of their slots; empty ones not counted",
         ),
-        Column::new("bytes", "Bytes", bytes, "Bytes of the collections and their arrays, without elements and entries"),
+        Column::new(
+            "bytes",
+            "Bytes",
+            bytes,
+            "Bytes of the collections with their arrays and entries, without elements",
+        ),
     ];
     let row = |(name, sum): (String, ContainerSum)| Row {
         cells: vec![
@@ -231,7 +240,7 @@ fn sum_table(id: &str, title: &str, first: Column, rows: impl Iterator<Item = (S
     ResultTable {
         header: TableHeader { id: id.into(), title: title.into(), columns, ..TableHeader::default() },
         rows: rows.map(row).collect(),
-        empty_text: "There is no collection of a known class.".into(),
+        empty_text: "There is no collection that a description covers.".into(),
         ..ResultTable::default()
     }
 }
@@ -258,14 +267,16 @@ fn worst_table(values: &HeapValues, worst: &[Container], left: u64, progress: &P
         Column::new("wasted", "Wasted", bytes, "Bytes of slots that hold nothing"),
         Column::new("place", "Held by", CellKind::Text, "The first field or element that refers to it"),
     ];
-    let rows = worst.iter().map(|c| Row {
+    let objects: Vec<ObjectId> = worst.iter().map(|c| c.object).collect();
+    let loads = load_factors(values, &objects, progress)?;
+    let rows = worst.iter().zip(loads).map(|(c, load)| Row {
         cells: vec![
             Cell::Text(address_text(heap, c.object)),
             Cell::Text(type_name(heap, c.object).to_owned()),
             Cell::Number(c.size),
             Cell::Number(c.slots),
             percent_used(c.slots, c.empty_slots),
-            c.load.filter(|l| l.is_finite()).map_or(Cell::Empty, |l| Cell::Percent(f64::from(l) * 100.0)),
+            load.filter(|l| l.is_finite()).map_or(Cell::Empty, |l| Cell::Percent(f64::from(l) * 100.0)),
             Cell::Number(c.wasted),
             text_cell(holder(c).and_then(|_| places.next().flatten()).map(|p| p.to_string())),
         ],

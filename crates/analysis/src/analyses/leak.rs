@@ -108,160 +108,172 @@ impl Analysis for Leak {
         arguments: &Arguments,
         progress: &Progress,
     ) -> Result<Findings> {
-        let Some(heaps) = document.heaps() else { return Ok(Findings::default()) };
-        let keep = keep_rules(arguments).for_owners();
-        let rules = AccumulationRules {
-            least_bytes: arguments.number("least"),
-            least_of_growth: arguments.number("least_share") as f64 / 100.0,
-            most: arguments.number("follow") as f64 / 100.0,
-            ..AccumulationRules::default()
-        };
-        let mut notes = Vec::new();
-        let all = worth_a_look(document, window, arguments.word("start") != LEAVE_OUT, &mut notes);
-        let most = arguments.count("times");
-        let mut seen = BTreeMap::new();
-        let mut looked = OwnerTimes::at(document, heaps, &spread(&all, most), keep, &mut seen, progress)?;
-        let more = spread(&all, most.max(MORE));
-        let may_be_a_tooth = || falls(document, &all) && !accumulations(&looked.history, rules).is_empty();
-        if more.len() > looked.times.len() && (may_be_a_tooth() || is_unclear(&looked.history, rules)) {
-            looked = OwnerTimes::at(document, heaps, &more, keep, &mut seen, progress)?;
-        }
-        drop(seen);
-        notes.append(&mut looked.notes);
-        let filled = if looked.times.len() > 2 { looked.filled(document, rules) } else { Vec::new() };
-        notes.extend(filled_notes(&filled));
-        notes.extend(unseen_end(document, window.to, progress)?.map(|(seconds, noun)| {
-            format!(
-                "The last walk is {seconds} s before the last {} that was recorded: whether what grew came to rest since then is not \
-                 seen. Have walks taken until the end: with `attach` for as long, where the program records itself; else by recording for longer, \
-                 or with a larger --walk-share.",
-                noun.one()
-            )
-        }));
-        let (times, history) = (&looked.times, &looked.history);
-        let [from, to] = [times.first(), times.last()].map(|t| t.copied().unwrap_or(window.to));
-        let (window, grew) = (TimeWindow { from, to }, times.len() > 1);
-        let mut points = accumulations(history, rules);
-        let found: Vec<u32> = points.iter().map(|point| point.place).collect();
-        if points.len() > 1 {
-            let (heap, dominators) = heaps.dominators(window.to, keep, progress)?;
-            let watching: Vec<Option<String>> =
-                points.iter().map(|point| watched(&heap, &dominators, history, point)).collect();
-            // Where nothing else is left, it is what there is to say.
-            if watching.iter().any(Option::is_none) {
-                let mut of_each = watching.iter();
-                points.retain(|_| of_each.next().is_none_or(Option::is_none));
-                notes.extend(watching.into_iter().flatten());
-            }
-        }
-        let backlog = backlog(heaps, window, history, progress)?;
-        if let Some(backlog) = &backlog {
-            points.iter_mut().for_each(|point| point.share = backlog.share_of(point.bytes, grew));
-        }
-        if grew {
-            points.sort_by_key(|point| doubt(history, point).is_some());
-        }
-        let listed = &points[..points.len().min(arguments.count("top"))];
-        let examples = examples(heaps, window, keep, history, listed, progress)?;
-        let mut details: Vec<Vec<String>> = backlog.iter().map(|backlog| vec![backlog.sentence(grew)]).collect();
-        let mut lines = details.len();
-        for (point, example) in listed.iter().zip(&examples) {
-            let place = place_in_words(history, point, example, grew);
-            let mut told = vec![if grew { sentence(history, point, &place) } else { filling(history, point, &place) }];
-            // Of what hangs on no place of its own one way says nothing.
-            let is_rest = !grew && history.places()[point.place as usize].is_shared();
-            if let Some(path) = example.path.as_ref().filter(|_| !is_rest) {
-                let way = way_lines(path, history.profile(), lines + 1 > FEW_LINES);
-                let of_collection = example.text(grew, point.count.1, has_shared_elements(history, point, example));
-                told.extend(way.into_iter().chain(of_collection).map(|line| format!("    {line}")));
-            }
-            lines += told.len();
-            details.push(told);
-        }
-        if grew && !listed.is_empty() {
-            let [before, now] = [window.from, window.to].map(|time| heaps.heap(time, progress));
-            notes.extend(deployed_again(&*before?, &*now?));
-        }
-        let once: Vec<u32> = if times.len() > 2 && grew { once(history, rules) } else { Vec::new() };
-        let aside = found.iter().copied().chain(once).collect::<Vec<u32>>();
-        let rows = listed.iter().zip(&examples).map(|(point, example)| row(&looked, point, example, grew));
-        let of_backlog = backlog.iter().map(|backlog| Row { cells: backlog.cells(columns().len()), ..Row::default() });
-        let left_out = Some(((points.len() - listed.len()) as u64, "places that grow".to_owned()));
-        let table = ResultTable {
-            header: TableHeader {
-                id: "leaks".into(),
-                title: if grew { "Where the heap grows".into() } else { FILLS.into() },
-                columns: columns(),
-                ..TableHeader::default()
-            },
-            rows: of_backlog.chain(rows).collect(),
-            left_out,
-            empty_text: "No place.".into(),
-        };
-        let of_table =
-            details.into_iter().enumerate().map(|(at, told)| Finding::of_row("leak", told, &table, Some(at)));
-        let mut found: Vec<Finding> = of_table.collect();
-        let (waiting, places) = found.split_at_mut(backlog.iter().len());
-        for (finding, backlog) in waiting.iter_mut().zip(&backlog) {
-            backlog.complete(finding, grew);
-        }
-        for (at, (finding, (point, example))) in places.iter_mut().zip(listed.iter().zip(&examples)).enumerate() {
-            let more = if at == 0 { points.len() - 1 } else { 0 };
-            finding.headline = headline(history, point, example, more, grew);
-            finding.signature = signature(history, point, example, grew);
-            finding.place = Some(FoundPlace {
-                name: place_text(history, point.place),
-                owner: owner_key(history, point.place),
-                elements: elements_text(history, point),
-                path: example.path.as_ref().map(OwnerPath::lines).unwrap_or_default(),
-            });
-            finding.since = finding.time("since").zip(finding.time("grown_at"));
-            let is_open = grew && doubt(history, point).is_some();
-            finding.certainty = if is_open { Certainty::Open } else { Certainty::Counted };
-            finding.next = NextStep::run(if grew { "growing-structures" } else { "structures" });
-        }
-        let mut verdict = verdict(history, &points, found.first(), &aside, grew);
-        let mut answers: Vec<String> = found.iter().flat_map(|finding| finding.details.iter().cloned()).collect();
-        if found.is_empty() {
-            answers.push(format!("{}.", verdict.headline));
-        }
-        // Of an input that cannot be judged nothing is said to be well.
-        let reasons = super::unjudged(&document.warnings());
-        if verdict.kind == VerdictKind::Ok && !reasons.is_empty() {
-            verdict.kind = VerdictKind::Unknown;
-            verdict.headline.push_str(", as far as it can be judged");
-        }
-        verdict.caveats.extend(reasons);
-        if grew && (backlog.is_some() || !listed.is_empty()) {
-            notes.extend(rest_text(history, &points, &aside));
-        }
-        if !listed.is_empty() && times.len() > 2 {
-            let late = listed.iter().filter(|point| point.course == Course::LastStep);
-            notes.extend(late.map(|point| {
-                format!(
-                    "{} grew after {} alone: whether it goes on, or was filled once, a later one tells.",
-                    place_text(history, point.place),
-                    looked.labels(document, point.place).0
-                )
-            }));
-        } else if times.len() == 2 && !listed.is_empty() {
-            notes.push(
-                "Two points in time cannot tell a leak from what grows once and then stays: a third one would."
-                    .to_owned(),
-            );
-        }
-        let little = listed.iter().filter(|point| grew && doubt(history, point) == Some(Doubt::Little));
-        notes.extend(little.map(|point| {
-            format!(
-                "{} grew by little of the heap, at {} points in time: a cache that was emptied and fills again looks alike. More of them tell.",
-                place_text(history, point.place),
-                times.len()
-            )
-        }));
-        let tables = std::iter::once(table).chain(filled_table(filled)).collect();
-        let title = (!grew).then(|| FILLS.to_owned());
-        Ok(Findings { title, answers, tables, found, notes, verdict: Some(verdict), ..Findings::default() })
+        Ok(search(document, window, arguments, progress)?.map(|(findings, _)| findings).unwrap_or_default())
     }
+}
+
+/// The findings in a window, and the owners that they were found by; `None` where the input has no heap states.
+///
+/// # Errors
+/// When a state cannot be loaded again or has no owners, or the work was cancelled.
+pub(super) fn search(
+    document: &Source,
+    window: TimeWindow,
+    arguments: &Arguments,
+    progress: &Progress,
+) -> Result<Option<(Findings, OwnerTimes)>> {
+    let Some(heaps) = document.heaps() else { return Ok(None) };
+    let keep = keep_rules(arguments).for_owners();
+    let rules = AccumulationRules {
+        least_bytes: arguments.number("least"),
+        least_of_growth: arguments.number("least_share") as f64 / 100.0,
+        most: arguments.number("follow") as f64 / 100.0,
+        ..AccumulationRules::default()
+    };
+    let mut notes = Vec::new();
+    let all = worth_a_look(document, window, arguments.word("start") != LEAVE_OUT, &mut notes);
+    let most = arguments.count("times");
+    let mut seen = BTreeMap::new();
+    let mut looked = OwnerTimes::at(document, heaps, &spread(&all, most), keep, &mut seen, progress)?;
+    let more = spread(&all, most.max(MORE));
+    let may_be_a_tooth = || falls(document, &all) && !accumulations(&looked.history, rules).is_empty();
+    if more.len() > looked.times.len() && (may_be_a_tooth() || is_unclear(&looked.history, rules)) {
+        looked = OwnerTimes::at(document, heaps, &more, keep, &mut seen, progress)?;
+    }
+    drop(seen);
+    notes.append(&mut looked.notes);
+    let filled = if looked.times.len() > 2 { looked.filled(document, rules) } else { Vec::new() };
+    notes.extend(filled_notes(&filled));
+    notes.extend(unseen_end(document, window.to, progress)?.map(|(seconds, noun)| {
+        format!(
+            "The last walk is {seconds} s before the last {} that was recorded: whether what grew came to rest since then is not \
+             seen. Have walks taken until the end: with `attach` for as long, where the program records itself; else by recording for longer, \
+             or with a larger --walk-share.",
+            noun.one()
+        )
+    }));
+    let (times, history) = (&looked.times, &looked.history);
+    let [from, to] = [times.first(), times.last()].map(|t| t.copied().unwrap_or(window.to));
+    let (window, grew) = (TimeWindow { from, to }, times.len() > 1);
+    let mut points = accumulations(history, rules);
+    let found: Vec<u32> = points.iter().map(|point| point.place).collect();
+    if points.len() > 1 {
+        let (heap, dominators) = heaps.dominators(window.to, keep, progress)?;
+        let watching: Vec<Option<String>> =
+            points.iter().map(|point| watched(&heap, &dominators, history, point)).collect();
+        // Where nothing else is left, it is what there is to say.
+        if watching.iter().any(Option::is_none) {
+            let mut of_each = watching.iter();
+            points.retain(|_| of_each.next().is_none_or(Option::is_none));
+            notes.extend(watching.into_iter().flatten());
+        }
+    }
+    let backlog = backlog(heaps, window, history, progress)?;
+    if let Some(backlog) = &backlog {
+        points.iter_mut().for_each(|point| point.share = backlog.share_of(point.bytes, grew));
+    }
+    if grew {
+        points.sort_by_key(|point| doubt(history, point).is_some());
+    }
+    let listed = &points[..points.len().min(arguments.count("top"))];
+    let examples = examples(heaps, window, keep, history, listed, progress)?;
+    let mut details: Vec<Vec<String>> = backlog.iter().map(|backlog| vec![backlog.sentence(grew)]).collect();
+    let mut lines = details.len();
+    for (point, example) in listed.iter().zip(&examples) {
+        let place = place_in_words(history, point, example, grew);
+        let mut told = vec![if grew { sentence(history, point, &place) } else { filling(history, point, &place) }];
+        // Of what hangs on no place of its own one way says nothing.
+        let is_rest = !grew && history.places()[point.place as usize].is_shared();
+        if let Some(path) = example.path.as_ref().filter(|_| !is_rest) {
+            let way = way_lines(path, history.profile(), lines + 1 > FEW_LINES);
+            let of_collection = example.text(grew, point.count.1, has_shared_elements(history, point, example));
+            told.extend(way.into_iter().chain(of_collection).map(|line| format!("    {line}")));
+        }
+        lines += told.len();
+        details.push(told);
+    }
+    if grew && !listed.is_empty() {
+        let [before, now] = [window.from, window.to].map(|time| heaps.heap(time, progress));
+        notes.extend(deployed_again(&*before?, &*now?));
+    }
+    let once: Vec<u32> = if times.len() > 2 && grew { once(history, rules) } else { Vec::new() };
+    let aside = found.iter().copied().chain(once).collect::<Vec<u32>>();
+    let rows = listed.iter().zip(&examples).map(|(point, example)| row(&looked, point, example, grew));
+    let of_backlog = backlog.iter().map(|backlog| Row { cells: backlog.cells(columns().len()), ..Row::default() });
+    let left_out = Some(((points.len() - listed.len()) as u64, "places that grow".to_owned()));
+    let table = ResultTable {
+        header: TableHeader {
+            id: "leaks".into(),
+            title: if grew { "Where the heap grows".into() } else { FILLS.into() },
+            columns: columns(),
+            ..TableHeader::default()
+        },
+        rows: of_backlog.chain(rows).collect(),
+        left_out,
+        empty_text: "No place.".into(),
+    };
+    let of_table = details.into_iter().enumerate().map(|(at, told)| Finding::of_row("leak", told, &table, Some(at)));
+    let mut found: Vec<Finding> = of_table.collect();
+    let (waiting, places) = found.split_at_mut(backlog.iter().len());
+    for (finding, backlog) in waiting.iter_mut().zip(&backlog) {
+        backlog.complete(finding, grew);
+    }
+    for (at, (finding, (point, example))) in places.iter_mut().zip(listed.iter().zip(&examples)).enumerate() {
+        let more = if at == 0 { points.len() - 1 } else { 0 };
+        finding.headline = headline(history, point, example, more, grew);
+        finding.signature = signature(history, point, example, grew);
+        finding.place = Some(FoundPlace {
+            name: place_text(history, point.place),
+            owner: owner_key(history, point.place),
+            elements: elements_text(history, point),
+            path: example.path.as_ref().map(OwnerPath::lines).unwrap_or_default(),
+        });
+        finding.since = finding.time("since").zip(finding.time("grown_at"));
+        let is_open = grew && doubt(history, point).is_some();
+        finding.certainty = if is_open { Certainty::Open } else { Certainty::Counted };
+        finding.next = NextStep::run(if grew { "growing-structures" } else { "structures" });
+    }
+    let mut verdict = verdict(history, &points, found.first(), &aside, grew);
+    let mut answers: Vec<String> = found.iter().flat_map(|finding| finding.details.iter().cloned()).collect();
+    if found.is_empty() {
+        answers.push(format!("{}.", verdict.headline));
+    }
+    // Of an input that cannot be judged nothing is said to be well.
+    let reasons = super::unjudged(&document.warnings());
+    if verdict.kind == VerdictKind::Ok && !reasons.is_empty() {
+        verdict.kind = VerdictKind::Unknown;
+        verdict.headline.push_str(", as far as it can be judged");
+    }
+    verdict.caveats.extend(reasons);
+    if grew && (backlog.is_some() || !listed.is_empty()) {
+        notes.extend(rest_text(history, &points, &aside));
+    }
+    if !listed.is_empty() && times.len() > 2 {
+        let late = listed.iter().filter(|point| point.course == Course::LastStep);
+        notes.extend(late.map(|point| {
+            format!(
+                "{} grew after {} alone: whether it goes on, or was filled once, a later one tells.",
+                place_text(history, point.place),
+                looked.labels(document, point.place).0
+            )
+        }));
+    } else if times.len() == 2 && !listed.is_empty() {
+        notes.push(
+            "Two points in time cannot tell a leak from what grows once and then stays: a third one would.".to_owned(),
+        );
+    }
+    let little = listed.iter().filter(|point| grew && doubt(history, point) == Some(Doubt::Little));
+    notes.extend(little.map(|point| {
+        format!(
+            "{} grew by little of the heap, at {} points in time: a cache that was emptied and fills again looks alike. More of them tell.",
+            place_text(history, point.place),
+            times.len()
+        )
+    }));
+    let tables = std::iter::once(table).chain(filled_table(filled)).collect();
+    let title = (!grew).then(|| FILLS.to_owned());
+    let findings = Findings { title, answers, tables, found, notes, verdict: Some(verdict), ..Findings::default() };
+    Ok(Some((findings, looked)))
 }
 
 pub(super) fn detector() -> Box<dyn Detector> {

@@ -24,7 +24,7 @@ pub fn show(ctx: &egui::Context, pane: Rect, shown: &ShownComparison) -> (Vec<Ac
     let tint = match shown.told.outcome {
         Some(GrowthOutcome::Fixed) => theme::OUTGOING,
         Some(GrowthOutcome::Less) => theme::WARNING,
-        Some(GrowthOutcome::Remains | GrowthOutcome::New) => theme::GROWTH,
+        Some(GrowthOutcome::Remains | GrowthOutcome::Worse | GrowthOutcome::New) => theme::GROWTH,
         Some(GrowthOutcome::NoGrowth | GrowthOutcome::Unknown) | None => theme::TEXT,
     };
     let runs = shown.told.second.is_some();

@@ -38,7 +38,7 @@ pub fn tint(outcome: Option<GrowthOutcome>) -> Color32 {
     match outcome {
         Some(GrowthOutcome::Fixed) => theme::OUTGOING,
         Some(GrowthOutcome::Less) => theme::WARNING,
-        Some(GrowthOutcome::Remains | GrowthOutcome::New) => theme::GROWTH,
+        Some(GrowthOutcome::Remains | GrowthOutcome::Worse | GrowthOutcome::New) => theme::GROWTH,
         Some(GrowthOutcome::NoGrowth | GrowthOutcome::Unknown) | None => theme::TEXT,
     }
 }

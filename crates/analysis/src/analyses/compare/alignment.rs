@@ -127,12 +127,16 @@ fn axes(runs: [&Source; 2], align: &str, progress: &Progress) -> Result<(&'stati
         "end" => return Ok(("end", both(&|run| Ok(by_share(run)))?)),
         _ => {}
     }
+    // A single state is compared with the end of the other run.
+    if runs.iter().any(|run| run.timeline().times() == 1) {
+        return Ok(("end", both(&|run| Ok(by_share(run)))?));
+    }
     match both(&|run| by_allocation(run, progress)) {
         Ok(axes) => return Ok(("allocated", axes)),
         Err(Error::Unusable { .. }) => {}
         Err(error) => return Err(error),
     }
-    // When somebody took dumps by hand says nothing of how far the program was.
+    // The time at which a dump was taken by hand says nothing of how far the program was.
     if is_by_hand(runs[0]) && is_by_hand(runs[1]) {
         return Ok(("order", both(&|run| Ok(by_order(run)))?));
     }

@@ -1,5 +1,5 @@
-//! Growth in two runs: the largest change between them, and whether the growth of the first goes on in the second. The sentence says
-//! whether a fix works.
+//! Growth in two runs by group, where owners are not known: the largest change between them, and whether the growth of the first goes on in
+//! the second. The sentence says whether a fix works.
 //!
 //! Growth is from the first point in time of a run to the compared one. As in [`verdict`](crate::analyses::verdict()), growth below 1 % of
 //! the largest heap of a run is not reported.
@@ -13,24 +13,41 @@ use std::cmp::Reverse;
 /// The fate of the first run's growth in the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrowthOutcome {
-    /// The group that grew most in the first run does not grow in the second.
+    /// What grew in the first run does not grow in the second.
     Fixed,
     /// It grows less there, by a tenth at least.
     Less,
     /// It grows there as well.
     Remains,
-    /// Nothing grew in the first run, and something does in the second.
+    /// It grows more there, by a tenth at least.
+    Worse,
+    /// It grows in the second run alone.
     New,
     /// Nothing grows in either.
     NoGrowth,
-    /// A run has no point in time before the compared one, so its growth is unknown.
+    /// It could not be judged: a run is damaged, has one point in time alone, or is of another program.
     Unknown,
+}
+
+impl GrowthOutcome {
+    /// The word for it in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            GrowthOutcome::Fixed => "fixed",
+            GrowthOutcome::Less => "less",
+            GrowthOutcome::Remains => "still there",
+            GrowthOutcome::Worse => "worse",
+            GrowthOutcome::New => "new",
+            GrowthOutcome::NoGrowth => "no growth",
+            GrowthOutcome::Unknown => "unknown",
+        }
+    }
 }
 
 /// The result of a comparison of two runs, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunsOutcome {
-    /// The fate of the growth.
+    /// The fate of the growth; of several places the worst.
     pub outcome: GrowthOutcome,
     /// It in words, without a full stop.
     pub text: String,
@@ -38,28 +55,15 @@ pub struct RunsOutcome {
     pub group: Option<String>,
 }
 
-/// Growth of the second run below this share of that of the first is less of it.
-const LESS: f64 = 0.9;
-
-/// The growth of a run until its compared point.
-pub(super) trait RunGrowth {
-    /// The growth of the group with this key, bytes; 0 without such a group.
-    fn growth(&self, key: &str) -> i64;
-    /// The least growth worth a word.
-    fn floor(&self) -> i64;
-    /// The largest growth, if it is worth reporting.
-    fn most(&self) -> Option<Grown>;
-}
+/// Growth of the second run below this share of that of the first is less of it; growth as far above it is more.
+pub(super) const LESS: f64 = 0.9;
 
 /// Something that grows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Grown {
+struct Grown {
     /// The same in both runs.
-    pub key: String,
-    /// The name.
-    pub name: String,
-    /// By how much.
-    pub bytes: i64,
+    key: String,
+    name: String,
+    bytes: i64,
 }
 
 /// A run until where it is compared, by the groups of its timeline.
@@ -69,16 +73,23 @@ struct RunUntil<'t> {
     point: usize,
 }
 
-impl RunGrowth for RunUntil<'_> {
+impl RunUntil<'_> {
+    /// The growth of the group with this key, bytes; 0 without such a group.
     fn growth(&self, key: &str) -> i64 {
         self.timeline.find(key).map_or(0, |node| self.growth_of(node))
     }
 
+    fn growth_of(&self, node: NodeId) -> i64 {
+        self.timeline.growth_until(self.point, node, Metric::Bytes)
+    }
+
+    /// The least growth worth a word.
     fn floor(&self) -> i64 {
         let heap = |t: usize| self.timeline.value(t, NodeId::ROOT, Metric::Bytes);
         floor_of((0..=self.point).map(heap).max().unwrap_or(0))
     }
 
+    /// The largest growth, if it is worth reporting.
     fn most(&self) -> Option<Grown> {
         let leaves = self.timeline.nodes().filter(|&node| self.timeline.is_leaf(node));
         let (Reverse(bytes), node) = leaves.map(|node| (Reverse(self.growth_of(node)), node)).min()?;
@@ -87,18 +98,12 @@ impl RunGrowth for RunUntil<'_> {
     }
 }
 
-impl RunUntil<'_> {
-    fn growth_of(&self, node: NodeId) -> i64 {
-        self.timeline.growth_until(self.point, node, Metric::Bytes)
-    }
-}
-
 /// The least growth worth a word where the heap has so many bytes.
 pub(super) fn floor_of(heap: u64) -> i64 {
     ((heap as f64 * WORD_FLOOR).ceil() as i64).max(1)
 }
 
-fn bytes(growth: i64) -> String {
+pub(super) fn bytes(growth: i64) -> String {
     bytes_text(growth.unsigned_abs())
 }
 
@@ -108,75 +113,69 @@ pub(super) fn of_runs(runs: [&Timeline; 2], points: [usize; 2], alive: &Timeline
     let differs = most_changed(alive);
     if points.contains(&0) {
         let text = differs.as_ref().map_or("Nothing differs".to_owned(), |(_, text)| text.clone());
-        let text = format!(
-            "{text}. Growth cannot be told: one of the runs has no point in time before the one that is compared"
-        );
-        return RunsOutcome { outcome: GrowthOutcome::Unknown, text, group: differs.map(|(key, _)| key) };
+        return RunsOutcome {
+            outcome: GrowthOutcome::Unknown,
+            text: format!("{text}. {ONE_POINT}"),
+            group: differs.map(|(key, _)| key),
+        };
     }
-    outcome([&a, &b], [1, 1], differs)
-}
-
-/// The same of runs whose growth is known, each over so many steps: where these are not as many, growth by step is compared.
-pub(super) fn outcome(runs: [&dyn RunGrowth; 2], steps: [usize; 2], differs: Option<(String, String)>) -> RunsOutcome {
-    let [a, b] = runs;
-    let by_step = steps[0] != steps[1];
-    let rate = |side: usize, growth: i64| if by_step { growth / steps[side].max(1) as i64 } else { growth };
-    let amount = |side: usize, growth: i64| match by_step {
-        true => format!("{} from dump to dump", bytes(rate(side, growth))),
-        false => bytes(growth),
-    };
     let most_of_b = b.most();
-    let Some(grown) = a.most() else {
-        return match (most_of_b, differs) {
+    let Some(Grown { key, name, bytes: grew }) = a.most() else {
+        let (outcome, text, group) = match (most_of_b, differs) {
             (Some(grown), _) => {
+                let (name, by) = (grown.name, bytes(grown.bytes));
                 let text = format!(
-                    "{} grows by {} in the second run: new, in the first nothing grows by 1 % of the heap",
-                    grown.name,
-                    amount(1, grown.bytes)
+                    "{name} grows by {by} in the second run: new, in the first nothing grows by 1 % of the heap"
                 );
-                RunsOutcome { outcome: GrowthOutcome::New, text, group: Some(grown.key) }
+                (GrowthOutcome::New, text, Some(grown.key))
             }
             (None, Some((key, text))) => {
-                let text = format!("Nothing grows by 1 % of the heap in either run. {text}");
-                RunsOutcome { outcome: GrowthOutcome::NoGrowth, text, group: Some(key) }
+                (GrowthOutcome::NoGrowth, format!("Nothing grows by 1 % of the heap in either run. {text}"), Some(key))
             }
             (None, None) => {
                 let text = "Nothing grows by 1 % of the heap in either run, and nothing differs".to_owned();
-                RunsOutcome { outcome: GrowthOutcome::NoGrowth, text, group: None }
+                (GrowthOutcome::NoGrowth, text, None)
             }
         };
+        return RunsOutcome { outcome, text, group };
     };
-    let Grown { key, name, bytes: grew } = grown;
     let grows = b.growth(&key);
-    let of_first = rate(1, grows) as f64 / rate(0, grew).max(1) as f64;
-    let (outcome, second) = if grows <= 0 {
-        (GrowthOutcome::Fixed, "not at all in the second: fixed".to_owned())
-    } else if grows < b.floor() && of_first < LESS {
-        (GrowthOutcome::Fixed, format!("by {} in the second, less than 1 % of the heap: fixed", amount(1, grows)))
-    } else if of_first < LESS {
-        let less = 100.0 * (1.0 - of_first);
-        (GrowthOutcome::Less, format!("by {} in the second: {less:.0} % less, but not gone", amount(1, grows)))
-    } else {
-        (GrowthOutcome::Remains, format!("by {} in the second: still there", amount(1, grows)))
+    let (outcome, second) = match grows as f64 / grew.max(1) as f64 {
+        _ if grows <= 0 => (GrowthOutcome::Fixed, "not at all in the second: fixed".to_owned()),
+        of_first if grows < b.floor() && of_first < LESS => {
+            (GrowthOutcome::Fixed, format!("by {} in the second, less than 1 % of the heap: fixed", bytes(grows)))
+        }
+        of_first => {
+            let (outcome, words) = judged(of_first, LESS);
+            (outcome, format!("by {} in the second: {words}", bytes(grows)))
+        }
     };
-    let mut text = format!("{name} grew by {} in the first run, {second}", amount(0, grew));
+    let mut text = format!("{name} grew by {} in the first run, {second}", bytes(grew));
     // What is fixed at one place may come again at another.
     if let Some(other) = most_of_b.filter(|other| other.key != key) {
-        let before = a.growth(&other.key).max(0);
-        text.push_str(&format!(
-            ". In the second {} grows most: by {} ({} in the first)",
-            other.name,
-            amount(1, other.bytes),
-            amount(0, before)
-        ));
+        let (by, before) = (bytes(other.bytes), bytes(a.growth(&other.key).max(0)));
+        text.push_str(&format!(". In the second {} grows most: by {by} ({before} in the first)", other.name));
     } else if let Some((_, what)) = differs.filter(|(changed, _)| *changed != key) {
         text.push_str(&format!(". {what}"));
     }
     RunsOutcome { outcome, text, group: Some(key) }
 }
 
-/// The group whose bytes differ most, its key and a sentence.
-fn most_changed(alive: &Timeline) -> Option<(String, String)> {
+/// Why growth is not compared.
+pub(super) const ONE_POINT: &str =
+    "Growth cannot be told: one of the runs has no point in time before the one that is compared";
+
+/// The outcome of growth that goes on, by its share of what it was, and in words. `less`: a smaller share is less.
+pub(super) fn judged(of_first: f64, less: f64) -> (GrowthOutcome, String) {
+    match of_first {
+        _ if of_first < less => (GrowthOutcome::Less, format!("{:.0} % less, but not gone", 100.0 * (1.0 - of_first))),
+        _ if of_first <= 1.0 / less => (GrowthOutcome::Remains, "still there".to_owned()),
+        _ => (GrowthOutcome::Worse, format!("{of_first:.1} times as much")),
+    }
+}
+
+/// The group whose bytes differ most, its key and a sentence; none that differs by less than 1 % of the heap.
+pub(super) fn most_changed(alive: &Timeline) -> Option<(String, String)> {
     let value = |t: usize, node| alive.value(t, node, Metric::Bytes);
     let differs = |node: NodeId| change(value(0, node), value(1, node));
     let leaves = alive.nodes().filter(|&node| alive.is_leaf(node));
@@ -191,7 +190,8 @@ fn most_changed(alive: &Timeline) -> Option<(String, String)> {
             bytes_text(value(1, node))
         )
     };
-    (most > 0).then(|| (alive.key(node), sentence()))
+    let floor = floor_of(value(0, NodeId::ROOT).max(value(1, NodeId::ROOT)));
+    (most >= floor as u64).then(|| (alive.key(node), sentence()))
 }
 
 #[cfg(test)]

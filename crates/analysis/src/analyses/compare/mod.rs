@@ -108,15 +108,21 @@ pub fn compare<'a>(
     // Dumps behind those that both have tell of growth all the same: by step.
     let whole = aligned.by == "order" && arguments.number("at") == 0;
     let ends = if whole { timelines.map(|timeline| timeline.times() - 1) } else { points };
+    let mut places = None;
     if let Some(text) = programs::unlike(runs, points, progress)? {
         outcome = RunsOutcome { outcome: GrowthOutcome::Unknown, text, ..outcome };
-    } else if let Some(by_owner) = owners::of_runs(runs, ends, progress)? {
-        outcome = RunsOutcome { group: outcome.group, ..by_owner };
+    } else if let Some((by_owner, table)) =
+        owners::of_runs(runs, ends, whole && ends[0] != ends[1], growth::most_changed(&alive), progress)?
+    {
+        let group = by_owner.group.filter(|key| alive.find(key).is_some()).or(outcome.group);
+        outcome = RunsOutcome { group, ..by_owner };
+        places = table;
     }
     let mut answers = vec![format!("{}.", outcome.text), format!("Compared {}.", aligned.place_text())];
     answers.push(total("Alive", &alive));
     let top = arguments.count("top");
-    let mut tables = vec![table("alive", "What is alive", &alive, top)];
+    let mut tables: Vec<ResultTable> = places.into_iter().collect();
+    tables.push(table("alive", "What is alive", &alive, top));
     let mut notes = Vec::new();
     match died(runs, points, progress) {
         Ok((died, facts)) => {
@@ -181,7 +187,12 @@ fn trend(runs: [&Source; 2], aligned: &AlignedRuns, alive: &Timeline) -> ResultT
                 nodes[side].map_or(0, |node| timeline.value(points[side], node, Metric::Bytes))
             };
             let (a, b) = (bytes(0), bytes(1));
-            let at = if align == "time" { Cell::Time(at as u64) } else { Cell::Number(at.round() as u64) };
+            let at = match align {
+                "time" => Cell::Time(at as u64),
+                // The first dump is there from the start.
+                "order" => Cell::Number((at as u64).max(1)),
+                _ => Cell::Number(at.round() as u64),
+            };
             let cells = vec![
                 Cell::Node(NodeLink::new(alive, group)),
                 at,

@@ -50,6 +50,8 @@ pub enum DetectorRank {
 pub enum DetectorText {
     /// Its sentences, if it found anything.
     IfFound,
+    /// The same, beside those of the verdict.
+    Early,
     /// Its sentences, also that it found nothing.
     Always,
     /// Its sentences and its tables.

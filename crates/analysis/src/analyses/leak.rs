@@ -11,7 +11,7 @@ use super::leak_table::{columns, row};
 use super::leak_verdict::{HEADLINE, LeakVerdict, VerdictKind, heap_text, percent_text, still_rises};
 use super::measures::unseen_end;
 use super::owner_times::{
-    MORE, OwnerTimes, falls, filled_notes, filled_table, is_unclear, rises_each_time, spread, worth_a_look,
+    MORE, OwnerTimes, falls, filled_notes, filled_table, is_unclear, rises_each_time, spread, start_of, worth_a_look,
 };
 use super::paths::{rules as keep_rules, soft_parameter};
 use super::watched::watched;
@@ -141,6 +141,9 @@ pub(super) fn search(
         looked = OwnerTimes::at(document, heaps, &more, keep, &mut seen, progress)?;
     }
     drop(seen);
+    if start_of(document, &looked.times).is_some() {
+        looked.history = looked.history.with_start();
+    }
     notes.append(&mut looked.notes);
     let filled = if looked.times.len() > 2 { looked.filled(document, rules) } else { Vec::new() };
     notes.extend(filled_notes(&filled));

@@ -109,7 +109,7 @@ pub(super) fn headline(
         (_, Some(elements)) if elements > 1 && !are_own && !is_beside(example, at) => {
             format!("{} elements", count_text(elements))
         }
-        (elements, _) => leak_headline::elements_text(elements, point.count.1, at.is_thread()),
+        (elements, _) => leak_headline::elements_text(elements, point.count.1, at.is_thread(), grew),
     };
     let (first, last) = point.bytes;
     let amount = match grew {

@@ -242,7 +242,7 @@ pub(super) fn line(name: &HeadlineName, elements: &str, amount: &str, more: usiz
         1 => "; and 1 more place".to_owned(),
         n => format!("; and {n} more places"),
     };
-    let rest = format!(", {amount}{more}");
+    let rest = if elements.is_empty() { format!("{amount}{more}") } else { format!(", {amount}{more}") };
     // What stands between the parts.
     let room = (HEADLINE - 2).saturating_sub(rest.chars().count());
     let elements = shortened(elements, MOST_OF_ELEMENTS);
@@ -252,9 +252,10 @@ pub(super) fn line(name: &HeadlineName, elements: &str, amount: &str, more: usiz
     format!("{name}: {elements}{rest}")
 }
 
-/// The objects of a place itself, in a few words.
-pub(super) fn elements_text(elements: &Elements, count: u64, is_thread: bool) -> String {
+/// The objects of a place itself, in a few words; none for a single state of one object.
+pub(super) fn elements_text(elements: &Elements, count: u64, is_thread: bool, grew: bool) -> String {
     match elements {
+        Elements::Larger if !grew => String::new(),
         Elements::Larger => "larger than before".to_owned(),
         _ if is_thread => count_of(count, "threads"),
         _ => count_of(count, "objects"),

@@ -140,6 +140,6 @@ analyses! {
     constant_arrays,
     duplicate_classes,
     finalizer_queue,
-    threads,
+    threads: detector,
     packages,
 }

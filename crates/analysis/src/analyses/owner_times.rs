@@ -38,12 +38,7 @@ pub(super) fn worth_a_look(
         return fulls;
     }
     let mut ends = ends(document, window);
-    let uptime = |t: Option<&usize>| document.heaps()?.series().uptime(*t?);
-    if let (Some(first), Some(next)) = (uptime(ends.first()), uptime(ends.get(1)))
-        && !with_start
-        && first < STARTING
-        && next >= RUNNING
-    {
+    if let Some(first) = start_of(document, &ends).filter(|_| !with_start) {
         let label = &document.timeline().points()[ends[0]].label;
         let seconds = first as f64 / 1e3;
         match ends.len() {
@@ -60,6 +55,13 @@ pub(super) fn worth_a_look(
         }
     }
     ends
+}
+
+/// Milliseconds from the start of the program to the first of these points in time, if it had only just begun then, and ran at the next.
+pub(super) fn start_of(document: &Source, times: &[usize]) -> Option<u64> {
+    let uptime = |at: usize| document.heaps()?.series().uptime(*times.get(at)?);
+    let (first, next) = (uptime(0)?, uptime(1)?);
+    (first < STARTING && next >= RUNNING).then_some(first)
 }
 
 /// The points in time that are no starts of garbage collections; all where there are no others.

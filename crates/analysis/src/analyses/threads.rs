@@ -2,10 +2,13 @@
 
 use super::objects::{address_text, top_parameter, type_name, values};
 use super::thread_retained::kept_by_threads;
-use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
+use super::{
+    Analysis, Arguments, Certainty, Description, Detector, DetectorRank, DetectorText, Finding, Findings, FollowsFrom,
+    Need, NextStep, Parameter, ParameterKind, TimeWindow,
+};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader, bytes_text, count_text};
 use crate::timeline::{Amount, Source, Unit};
-use memory_city_formats::values::{TextLimits, ThreadStack};
+use memory_city_formats::values::{HeapValues, TextLimits, ThreadStack};
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
@@ -70,6 +73,7 @@ impl Analysis for ThreadRetention {
         let values = values(document, window.to, progress)?;
         let heap = values.heap();
         let stacks = values.threads();
+        let found = out_of_memory(&values, &stacks, progress)?;
         let retained = match arguments.word("retained") {
             "yes" => kept_by_threads(heap, KeepRules::default(), &stacks, progress)?.into_iter().map(Some).collect(),
             _ => vec![None; stacks.len()],
@@ -128,8 +132,74 @@ impl Analysis for ThreadRetention {
             count_text(held.objects),
             bytes_text(held.bytes)
         )];
-        Ok(Findings { tables: vec![table], notes, ..Findings::default() })
+        let answers = found.iter().flat_map(|finding| finding.details.iter().cloned()).collect();
+        let title = (!found.is_empty()).then(|| "Out of memory".to_owned());
+        Ok(Findings { title, answers, tables: vec![table], found, notes, ..Findings::default() })
     }
+}
+
+pub(super) fn detector() -> Box<dyn Detector> {
+    Box::new(ThreadRetention)
+}
+
+/// Finds the threads that ran out of memory.
+impl Detector for ThreadRetention {
+    fn rank(&self) -> DetectorRank {
+        DetectorRank::Growth
+    }
+
+    fn arguments(&self) -> &'static [(&'static str, &'static str)] {
+        &[("retained", "no")]
+    }
+
+    fn text(&self, _: &Source) -> DetectorText {
+        DetectorText::Early
+    }
+}
+
+/// Threads that ran out of memory and are named; others are counted.
+const NAMED: usize = 3;
+
+/// The threads that ran out of memory: an error of that kind is just being made on their stacks.
+fn out_of_memory(values: &HeapValues, stacks: &[ThreadStack], progress: &Progress) -> Result<Vec<Finding>> {
+    let profile = values.heap().profile();
+    let is_error = |frame: &str| profile.types.out_of_memory.iter().any(|of| frame.starts_with(of));
+    let dying: Vec<(&ThreadStack, usize)> = stacks
+        .iter()
+        .filter_map(|stack| Some((stack, stack.frames.iter().rposition(|frame| is_error(frame))? + 1)))
+        .collect();
+    let named = &dying[..dying.len().min(NAMED)];
+    let objects: Vec<ObjectId> = named.iter().map(|(stack, _)| stack.object).collect();
+    let names = match values.heap().is_redacted() {
+        true => vec![None; objects.len()],
+        false => values.texts(&objects, TextLimits::default(), progress)?,
+    };
+    let finding = |((stack, below), name): (&(&ThreadStack, usize), Option<String>)| {
+        let frames = &stack.frames[*below..];
+        let own = frames.iter().find(|frame| !profile.packages.is_library(frame));
+        let at = match (own, frames.first()) {
+            (Some(own), Some(first)) if own == first => format!(" at {own}"),
+            (Some(own), Some(first)) => format!(" at {own}, in {first}"),
+            (None, Some(first)) => format!(" in {first}"),
+            _ => String::new(),
+        };
+        let thread =
+            name.filter(|name| !name.is_empty()).map_or("A thread".to_owned(), |name| format!("Thread \"{name}\""));
+        let headline = format!("{thread} ran out of memory{at}");
+        Finding {
+            detector: "threads".to_owned(),
+            details: vec![format!("{headline}.")],
+            headline,
+            certainty: Certainty::Counted,
+            next: NextStep::run("threads"),
+            ..Finding::default()
+        }
+    };
+    let mut found: Vec<Finding> = named.iter().zip(names).map(finding).collect();
+    if let (Some(more @ 1..), Some(last)) = (dying.len().checked_sub(NAMED), found.last_mut()) {
+        last.details.push(format!("{more} more threads did, too: `analyse threads` has their stacks."));
+    }
+    Ok(found)
 }
 
 /// The objects, each counted once.

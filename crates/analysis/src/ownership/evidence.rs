@@ -14,6 +14,8 @@ pub enum Doubt {
     Little,
     /// An array grew in steps, the last of which is over.
     Steps,
+    /// The first of two points in time is of the start of the program.
+    Start,
 }
 
 impl Doubt {
@@ -23,6 +25,7 @@ impl Doubt {
             Doubt::LastStep => "in the last step alone",
             Doubt::Little => "may be a cache that refills",
             Doubt::Steps => "in steps, the last is over",
+            Doubt::Start => "since the start, may be warming up",
         }
     }
 }
@@ -38,6 +41,9 @@ const LITTLE: f64 = 0.05;
 pub fn doubt(history: &OwnerHistory, point: &Accumulation) -> Option<Doubt> {
     let bytes = |place: u32| history.places()[place as usize].held.iter().map(|held| held.total.bytes);
     let own: Vec<u64> = bytes(point.place).collect();
+    if history.begins_at_start() && own.len() == 2 {
+        return Some(Doubt::Start);
+    }
     if own.len() > 2 && point.course == Course::LastStep {
         return Some(Doubt::LastStep);
     }

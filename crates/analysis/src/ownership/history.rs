@@ -68,6 +68,7 @@ pub struct OwnerHistory {
     /// When each time was, where that is known.
     at: Vec<u64>,
     too_deep: u64,
+    begins_at_start: bool,
 }
 
 impl OwnerHistory {
@@ -135,6 +136,16 @@ impl OwnerHistory {
     /// What the runtime calls things.
     pub(crate) fn profile(&self) -> &'static Profile {
         self.profile
+    }
+
+    /// The same history, of a program that had only just begun at its first time.
+    pub(crate) fn with_start(self) -> OwnerHistory {
+        OwnerHistory { begins_at_start: true, ..self }
+    }
+
+    /// Whether the program had only just begun at the first time.
+    pub(crate) fn begins_at_start(&self) -> bool {
+        self.begins_at_start
     }
 
     /// The same history with the time of each of its points, in any unit.

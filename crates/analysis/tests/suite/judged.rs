@@ -144,6 +144,62 @@ fn a_leak_whose_class_has_another_number_is_not_fixed() {
     assert!(!text.contains("In the second"), "{text}");
 }
 
+/// The static field holds an array in one run, and a list in the other.
+#[test]
+fn a_leak_in_a_collection_of_another_type_is_still_there() {
+    let (_a, array) = a_run(1000, "com/acme", "Entry", &[3_000, 6_000, 9_000]);
+    let dumps = [3_000, 6_000, 9_000].map(|n| {
+        let mut d = program(1_700_000_000_000 + n, "com/acme", "Entry");
+        let at = |i: u64| 0x20_0000 + i * 0x800;
+        d.instance(0x10_0000, 1, LIST, &[(2, 0x4000_0000), (10, n)]);
+        d.object_array(0x4000_0000, ENTRIES, &(0..n).map(at).collect::<Vec<_>>());
+        (0..n).for_each(|i| entry(&mut d, at(i)));
+        d.finish()
+    });
+    let (_b, list) = open(&dumps);
+    let (found, text) = outcome(&array, &list);
+    assert_eq!(found, GrowthOutcome::Remains, "{text}");
+}
+
+#[test]
+fn a_comparison_tells_the_fate_of_a_leak() {
+    let leak = [200, 400, 600, 800, 1000];
+    let (_a, first) = a_run(1000, "com/acme", "Entry", &leak);
+    for (second, expected, words) in [
+        ([200, 600, 600, 600, 600], GrowthOutcome::Fixed, "in the second, filled once: fixed"),
+        ([600, 600, 600, 600, 600], GrowthOutcome::Fixed, "not at all in the second: fixed"),
+        ([200, 300, 400, 500, 600], GrowthOutcome::Less, "50 % less, but not gone"),
+        ([200, 800, 1400, 2000, 2600], GrowthOutcome::Worse, "3.0 times as much"),
+    ] {
+        let (_b, other) = a_run(1000, "com/acme", "Entry", &second);
+        let (found, text) = outcome(&first, &other);
+        assert_eq!(found, expected, "{second:?}: {text}");
+        assert!(text.ends_with(words), "{second:?}: {text}");
+        // The other way round, what is fixed is new.
+        let (back, text) = outcome(&other, &first);
+        if expected == GrowthOutcome::Fixed {
+            assert_eq!(back, GrowthOutcome::New, "{second:?}: {text}");
+        }
+    }
+    let (_c, healthy) = a_run(1000, "com/acme", "Entry", &[200, 600, 600, 600, 600]);
+    let (found, text) = outcome(&healthy, &healthy);
+    assert_eq!(found, GrowthOutcome::NoGrowth, "{text}");
+}
+
+/// A single dump is compared with the end of a series.
+#[test]
+fn single_states_are_compared_by_what_fills_them() {
+    let (_a, series) = a_run(1000, "com/acme", "Entry", &[200, 400, 600]);
+    let (_b, one) = a_run(1000, "com/acme", "Entry", &[200]);
+    for (a, b, order) in [(&series, &one, [0, 1]), (&one, &series, [1, 0])] {
+        let (found, text) = outcome(a, b);
+        assert_eq!(found, GrowthOutcome::Unknown);
+        let amounts: Vec<&str> = text.split("keeps ").nth(1).unwrap_or(&text).split(" run").collect();
+        let megabytes = |side: usize| amounts[side].contains("1.2");
+        assert!(text.starts_with("Cache.entries") && megabytes(order[0]) && !megabytes(order[1]), "{text}");
+    }
+}
+
 #[test]
 fn two_programs_are_told_apart() {
     let (_a, shop) = a_run(1000, "com/acme/shop", "Entry", &[200, 400, 600]);

@@ -26,6 +26,7 @@ pub(super) const TYPES: KnownTypes = KnownTypes {
     weak: &["java.lang.ref.WeakReference", "java.lang.ref.PhantomReference", "java.lang.ref.FinalReference"],
     references: &["java.lang.ref."],
     cleaners: &["jdk.internal.ref."],
+    out_of_memory: &["java.lang.OutOfMemoryError.<init>"],
     overcounted: &[("int[]", "Before JDK 19 what a VM fills gaps of the heap with counts as int[] too")],
     thread_locals: Some(ThreadLocals { entry: "java.lang.ThreadLocal$ThreadLocalMap$Entry", plain: "java.lang." }),
     // JDKs: next, referent. Android: queueNext, and zombie for what waits.

@@ -29,6 +29,8 @@ pub struct KnownTypes {
     pub thread_locals: Option<ThreadLocals>,
     /// Objects that wait for their finalizer.
     pub finalizers: Option<Finalizers>,
+    /// Constructors of the errors of threads that ran out of memory, with their types.
+    pub out_of_memory: &'static [&'static str],
     /// Objects that stand for memory outside the heap.
     pub buffers: Option<Buffers>,
 }
@@ -49,6 +51,7 @@ impl KnownTypes {
         overcounted: &[],
         thread_locals: None,
         finalizers: None,
+        out_of_memory: &[],
         buffers: None,
     };
 

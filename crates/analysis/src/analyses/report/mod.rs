@@ -83,6 +83,8 @@ pub struct ReportPart {
     pub lacking: Option<String>,
     /// Whether the text has its answers and notes alone, without tables.
     pub brief: bool,
+    /// Whether the text has its answers beside those of the verdict, and nothing else.
+    pub early: bool,
     /// Whether the text has the outermost rows of its tables alone.
     pub outermost: bool,
 }
@@ -98,7 +100,7 @@ impl ReportPart {
             Ok(findings) => (findings, None),
             Err(reason) => (Findings::default(), Some(reason)),
         };
-        ReportPart { analysis, arguments, findings, rank: None, lacking, brief: false, outermost: false }
+        ReportPart { analysis, arguments, findings, rank: None, lacking, brief: false, early: false, outermost: false }
     }
 
     /// The title for people.
@@ -232,6 +234,7 @@ impl Report {
         for detector in detectors {
             let (rank, text, description) = (detector.rank(), detector.text(source), detector.describe());
             let decides = rank == DetectorRank::Verdict;
+            let is_optional = matches!(text, DetectorText::IfFound | DetectorText::Early);
             if self.verdict.as_ref().is_some_and(|verdict| !detector.is_worth(verdict)) {
                 continue;
             }
@@ -249,13 +252,14 @@ impl Report {
                     let arguments = Arguments::parse(&description, [])?;
                     self.parts.push(ReportPart::new(description, arguments, Err(what)));
                 }
-                Err(Error::Unusable { .. }) if text == DetectorText::IfFound => continue,
+                Err(Error::Unusable { .. }) if is_optional => continue,
                 result => result?,
             }
             let Some(part) = self.parts.last_mut() else { continue };
-            (part.rank, part.brief) = (Some(rank), text != DetectorText::Tables);
+            (part.rank, part.brief, part.early) =
+                (Some(rank), text != DetectorText::Tables, text == DetectorText::Early);
             let findings = &mut part.findings;
-            if findings.found.is_empty() && text == DetectorText::IfFound {
+            if findings.found.is_empty() && is_optional {
                 self.parts.pop();
             } else if findings.answers.is_empty() {
                 findings.answers = std::mem::take(&mut findings.notes);

@@ -14,7 +14,7 @@ pub(super) const SAMPLED: &str = "SAMPLED OBJECTS ONLY";
 impl ReportPart {
     /// Sentences that the text has before any table: which line makes what somebody keeps.
     fn is_early(&self) -> bool {
-        self.rank == Some(DetectorRank::Growth) && !self.brief
+        self.rank == Some(DetectorRank::Growth) && (!self.brief || self.early)
     }
 
     /// Its answers under its title, where it has any.
@@ -64,7 +64,7 @@ impl Report {
                 paragraph(out, &mut first)?;
                 writeln!(out, "{}\n  {}.", part.analysis.title.to_uppercase(), line_text(reason))?;
             }
-            for note in &part.findings.notes {
+            for note in part.findings.notes.iter().filter(|_| !part.early) {
                 write_line(out, note)?;
             }
             if is_of_verdict(part) {

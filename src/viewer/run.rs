@@ -3,12 +3,13 @@
 //! The facts are [`memory_city_analysis::run`]'s; this module only finds the points in time between which a window lies.
 
 use super::document::{Closed, Document, Opened};
+use super::finding::LeakSearch;
 use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::loading::Loading;
 use super::panels::PanelState;
 use bevy::prelude::*;
-use memory_city_analysis::analyses::TimeWindow;
+use memory_city_analysis::analyses::{LeakVerdict, TimeWindow};
 use memory_city_analysis::run::RunFacts;
 use memory_city_analysis::timeline::{Timeline, by_uptime};
 use memory_city_analysis::trends::CountsBetween;
@@ -194,12 +195,17 @@ impl Moments {
 
 fn look(
     document: Res<Document>,
-    (panels, loading): (Res<PanelState>, Option<Res<Loading>>),
+    (panels, loading, leak): (Res<PanelState>, Option<Res<Loading>>, Option<Res<LeakSearch>>),
     mut run: ResMut<OpenRun>,
     mut awake: ResMut<Awake>,
 ) {
     let run = &mut *run;
     let Some(open) = document.get() else { return };
+    // One verdict: where nothing accumulates, no window is a leak.
+    let is_well = leak.and_then(|leak| leak.verdict().map(LeakVerdict::is_well)).unwrap_or(false);
+    if run.rules.is_well != is_well {
+        run.set_rules(WindowRules { is_well, ..run.rules }, &open.timeline);
+    }
     if let Some(outcome) = run.job.as_ref().and_then(|(_, job)| job.poll())
         && let Some((look, _)) = run.job.take()
     {

@@ -203,6 +203,7 @@ impl Fleet {
             rank: None,
             lacking: None,
             brief: false,
+            early: false,
             outermost: false,
         };
         Report {

@@ -365,7 +365,7 @@ impl RecordingSession {
         let reason: &str = match (&*status.ended, &self.leaves) {
             ("", Some(why)) if goes_on => why,
             ("", None) if goes_on => "the program goes on",
-            ("", _) => "the program was killed",
+            ("", _) => "the program was killed, or ran out of memory",
             (ENDED_FROM_OUTSIDE, Some(why)) => why,
             (ended, _) => ended,
         };

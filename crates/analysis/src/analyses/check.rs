@@ -131,7 +131,11 @@ pub fn check(source: &Source, window: TimeWindow, limits: &CheckLimits, progress
         report.checks.push(finding);
     }
     for limit in &limits.retained {
-        report.checks.push(retained_or_kept(source, window, limit, rules, progress)?);
+        let mut finding = retained_or_kept(source, window, limit, rules, progress)?;
+        if finding.bytes.is_none() && limit.is_named() {
+            (finding.id, finding.passed) = (INCOMPLETE, limits.allow_incomplete);
+        }
+        report.checks.push(finding);
     }
     // Warnings of states that were read for the limits are among them.
     report.warnings = source.warnings();
@@ -305,7 +309,7 @@ fn retained_or_kept(
     progress: &Progress,
 ) -> Result<CheckFinding> {
     let grouped = limit.of == LimitOf::Groups;
-    let question = format!("max-retained of fields too {}-{} {rules:?} {:?}", window.from, window.to, limit.text);
+    let question = format!("max-retained by owners {}-{} {rules:?} {:?}", window.from, window.to, limit.text);
     let key = source.heaps().and_then(|heaps| heaps.answer_key(&question, grouped));
     if let Some((passed, message, details, bytes)) = key.as_ref().and_then(|key| key.kept::<StoredCheck>()) {
         return Ok(CheckFinding { passed, message, details, bytes, ..finding_of(limit) });
@@ -343,13 +347,17 @@ fn retained(
         LimitOf::Groups => return groups(source, heaps, window, limit, rules, finding, progress),
     };
     let (heap, tree) = heaps.owners(window.to, rules, progress)?;
+    // A method that just works on an object does not own it.
+    let rules = rules.for_owners();
     let found = match named_objects(&heap, &tree, rules, name, progress)? {
         Some(found) => Some(found),
         None => field_objects(heaps, window.to, &tree, rules, name, progress)?,
     };
     let Some(found) = found else {
-        finding.message =
-            format!("Nothing is called {name} at the last point in time: no type, no owner and no field of one.");
+        finding.message = format!(
+            "Nothing is called {name} at the last point in time: no type, no field of one, and no owner. Write the name with its package, \
+                 or an owner as the report has it below WHAT LEAKS; --allow-incomplete lets names pass that are not there."
+        );
         return Ok(finding);
     };
     finding.passed = !comparison.holds(found.retained.bytes as f64, most);

@@ -2,6 +2,7 @@
 
 use super::measures::RunMeasures;
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
+use crate::group::domain::LIBRARIES_ONLY;
 use crate::lives::{
     BY_AGE_TYPE_AND_SITE, DeadTree, RunWindow, age_bucket, age_bucket_text, grouping_of_dead, lives_of,
 };
@@ -289,27 +290,27 @@ fn suspects(
     progress: &Progress,
 ) -> Result<Vec<ShortLived>> {
     // Ages beyond the exact ones share a range: what is asked for is decided by the first age of a range.
-    let grouping = grouping_of_dead("type>site")?;
+    let grouping = grouping_of_dead("type>domain-site>site")?;
     let dead = DeadTree::of_ages(lives, &grouping, run, short, progress)?;
-    let mut found: BTreeMap<usize, ShortLived> = BTreeMap::new();
+    let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for node in 1..dead.died.len() {
-        let (died, name) = (dead.died[node], || dead.tree.name(node).to_string());
-        match dead.tree.parent(node) {
-            Some(0) => {
-                found.insert(node, ShortLived { name: name(), died, site: None });
-            }
-            // Sites are chains of callers: the innermost is what is said.
-            Some(parent) => {
-                if let Some(of_type) = found.get_mut(&parent)
-                    && of_type.site.as_ref().is_none_or(|(_, most)| died.objects > most.objects)
-                {
-                    of_type.site = Some((name(), died));
-                }
-            }
-            None => {}
-        }
+        below.entry(dead.tree.parent(node).unwrap_or(0)).or_default().push(node);
     }
-    let mut found: Vec<ShortLived> = found.into_values().filter(|group| group.died.objects > 0.0).collect();
+    let nodes = |of: usize| below.get(&of).map_or(&[][..], Vec::as_slice);
+    let most = |of: usize| {
+        let more = |a: &&usize, b: &&usize| dead.died[**a].objects.total_cmp(&dead.died[**b].objects).then(b.cmp(a));
+        nodes(of).iter().max_by(more).copied()
+    };
+    let site = |of: usize| {
+        let own = most(of)?;
+        // Where no code of the program is on the stacks, the innermost call is what there is to say. Sites are chains of callers.
+        let site = if dead.tree.name(own).to_string() == LIBRARIES_ONLY { most(own)? } else { own };
+        Some((dead.tree.name(site).to_string(), dead.died[site]))
+    };
+    let short_lived =
+        |&node: &usize| ShortLived { name: dead.tree.name(node).to_string(), died: dead.died[node], site: site(node) };
+    let mut found: Vec<ShortLived> =
+        nodes(0).iter().map(short_lived).filter(|group| group.died.objects > 0.0).collect();
     found.sort_by(|a, b| b.died.objects.total_cmp(&a.died.objects).then_with(|| a.name.cmp(&b.name)));
     let many = found.iter().filter(|group| 100.0 * group.died.objects >= SUSPECT_PERCENT * totals.all.objects).count();
     found.truncate(many.max(1));
@@ -368,7 +369,7 @@ fn answers(
         bytes_text(totals.all.bytes.round() as u64),
         bytes_text((totals.all.bytes / totals.seconds).round() as u64),
     )];
-    if totals.all.objects > 0.0 {
+    if totals.all.objects >= 0.5 {
         let young: f64 = dead.by_age.range(..=short).map(|(_, died)| died.objects).sum();
         let survived = match short {
             0 => format!("no {one}"),

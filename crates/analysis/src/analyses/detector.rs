@@ -14,8 +14,8 @@ pub trait Detector: Analysis {
     /// What its findings count for.
     fn rank(&self) -> DetectorRank;
 
-    /// Arguments other than the defaults, as typed.
-    fn arguments(&self) -> &'static [(&'static str, &'static str)] {
+    /// Arguments other than the defaults, as typed; given the verdict, for those that follow it.
+    fn arguments(&self, _verdict: Option<&LeakVerdict>) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
@@ -94,7 +94,7 @@ pub fn decisions(
     for detector in deciding() {
         let analysis = detector.describe();
         let has = |name: &str| analysis.parameters.iter().any(|parameter| parameter.id == name);
-        let given = detector.arguments().iter().chain(given).filter(|(name, _)| has(name)).copied();
+        let given = detector.arguments(None).iter().chain(given).filter(|(name, _)| has(name)).copied();
         let arguments = Arguments::parse(&analysis, given)?;
         match run(&*detector, document, window, &arguments, progress) {
             Ok(findings) => found.push(Detection { analysis, arguments, findings }),

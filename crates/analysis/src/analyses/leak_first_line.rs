@@ -32,6 +32,15 @@ fn is_one(at: &PlaceOverTime) -> bool {
     at.held.last().is_some_and(|held| held.heads <= 1 || is_most(held))
 }
 
+/// The number of keys above a place that name one of several collections, from the last on.
+fn ambiguous_keys(history: &OwnerHistory, place: u32) -> usize {
+    let at = |place: u32| &history.places()[place as usize];
+    let above = |&place: &u32| Some(at(place).parent).filter(|&parent| parent != 0);
+    let several = std::iter::successors(Some(place), above).take_while(|&place| !is_one(at(place)));
+    let is_in_table = |place: &u32| history.profile().collections.covers(&at(at(*place).parent).name);
+    several.filter(is_in_table).count().max(1)
+}
+
 /// The name of a place in the first line. And whether it is that of the elements themselves, which nothing above holds by a name.
 fn named(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bool) -> (HeadlineName, bool) {
     let at = &history.places()[point.place as usize];
@@ -43,7 +52,7 @@ fn named(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: 
         .path
         .clone()
         .filter(|_| !is_rest && !is_threads)
-        .map(|path| if is_one { path } else { path.without_last_key() });
+        .map(|path| if is_one { path } else { path.without_last_keys(ambiguous_keys(history, point.place)) });
     let (own, last_heads) = at.held.last().map_or((0, 0), |held| (held.own.objects, held.heads));
     // Where the elements are the objects themselves, those that one of them refers to are few; but they have the name if nothing above has.
     // Of a chain, the first link keeps all others.

@@ -4,7 +4,7 @@ use super::objects::{address_text, top_parameter, type_name, values};
 use super::thread_retained::kept_by_threads;
 use super::{
     Analysis, Arguments, Certainty, Description, Detector, DetectorRank, DetectorText, Finding, Findings, FollowsFrom,
-    Need, NextStep, Parameter, ParameterKind, TimeWindow,
+    LeakVerdict, Need, NextStep, Parameter, ParameterKind, TimeWindow,
 };
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader, bytes_text, count_text};
 use crate::timeline::{Amount, Source, Unit};
@@ -148,7 +148,7 @@ impl Detector for ThreadRetention {
         DetectorRank::Growth
     }
 
-    fn arguments(&self) -> &'static [(&'static str, &'static str)] {
+    fn arguments(&self, _: Option<&LeakVerdict>) -> &'static [(&'static str, &'static str)] {
         &[("retained", "no")]
     }
 
@@ -176,7 +176,7 @@ fn out_of_memory(values: &HeapValues, stacks: &[ThreadStack], progress: &Progres
     };
     let finding = |((stack, below), name): (&(&ThreadStack, usize), Option<String>)| {
         let frames = &stack.frames[*below..];
-        let own = frames.iter().find(|frame| !profile.packages.is_library(frame));
+        let own = frames.iter().find(|frame| profile.packages.is_own(frame));
         let at = match (own, frames.first()) {
             (Some(own), Some(first)) if own == first => format!(" at {own}"),
             (Some(own), Some(first)) => format!(" at {own}, in {first}"),
@@ -184,7 +184,7 @@ fn out_of_memory(values: &HeapValues, stacks: &[ThreadStack], progress: &Progres
             _ => String::new(),
         };
         let thread =
-            name.filter(|name| !name.is_empty()).map_or("A thread".to_owned(), |name| format!("Thread \"{name}\""));
+            name.filter(|name| !name.is_empty()).map_or("A thread".to_owned(), |name| format!("Thread {name}"));
         let headline = format!("{thread} ran out of memory{at}");
         Finding {
             detector: "threads".to_owned(),

@@ -45,8 +45,9 @@ impl Analysis for Windows {
                 Parameter {
                     id: "owners",
                     title: "Owners",
-                    explanation: "Whether what grows by its owners is told as well where no window is suspicious of it; costs what the analysis leak does",
-                    kind: ParameterKind::Choice { default: ASK, choices: &[ASK, "leave-out"] },
+                    explanation: "Whether the verdict of the analysis leak counts, which costs as much: where nothing accumulates, no window is a leak, and \
+                        where something does, it is told. well: nothing accumulates",
+                    kind: ParameterKind::Choice { default: ASK, choices: &[ASK, WELL, "leave-out"] },
                 },
                 number(
                     "kept",
@@ -149,18 +150,21 @@ impl Analysis for Windows {
         arguments: &Arguments,
         progress: &Progress,
     ) -> Result<Findings> {
-        let rules = rules_of(arguments);
+        let mut rules = rules_of(arguments);
         let run = RunMeasures::of(document, window, arguments.count("states"), progress)?;
+        let verdict = match arguments.word("owners") {
+            ASK => owners_verdict(document, window, progress)?,
+            _ => None,
+        };
+        // One verdict: where the owners of all that grew came to rest, or it comes and goes, a higher end is no leak.
+        rules.is_well = arguments.word("owners") == WELL || verdict.as_ref().is_some_and(LeakVerdict::is_well);
         let found = SuspiciousWindows::find(run.began, &run.gcs, &run.levels, &rules);
         let mut findings = findings(document, window, &run, &found, &rules);
         let is_leak = found.leak.as_ref().is_some_and(|leak| leak.is_suspicious);
-        if !is_leak && arguments.word("owners") == ASK {
-            // One verdict: what grows without a window of its own is no less a leak.
-            let verdict = owners_verdict(document, window, progress)?.filter(LeakVerdict::grows);
-            if let Some(verdict) = verdict {
-                findings.answers.retain(|answer| answer != NOTHING);
-                findings.answers.insert(0, format!("{}. No window of time is suspicious of it.", verdict.line()));
-            }
+        // And what grows without a window of its own is no less one.
+        if let Some(verdict) = verdict.filter(|verdict| !is_leak && verdict.grows()) {
+            findings.answers.retain(|answer| answer != NOTHING);
+            findings.answers.insert(0, format!("{}. No window of time stands out.", verdict.line()));
         }
         Ok(findings)
     }
@@ -175,8 +179,11 @@ impl Detector for Windows {
         DetectorRank::Course
     }
 
-    fn arguments(&self) -> &'static [(&'static str, &'static str)] {
-        &[("states", "24"), ("owners", "leave-out")]
+    fn arguments(&self, verdict: Option<&LeakVerdict>) -> &'static [(&'static str, &'static str)] {
+        match verdict.is_some_and(LeakVerdict::is_well) {
+            true => &[("states", "24"), ("owners", WELL)],
+            false => &[("states", "24"), ("owners", "leave-out")],
+        }
     }
 
     fn text(&self, _: &Source) -> DetectorText {
@@ -188,6 +195,8 @@ impl Detector for Windows {
 const NOTHING: &str = "No window of time is suspicious.";
 /// Whether owners are asked as well.
 const ASK: &str = "ask";
+/// Owners were asked before: nothing accumulates.
+const WELL: &str = "well";
 
 /// The verdict of the detectors that make one, if they can run.
 fn owners_verdict(document: &Source, window: TimeWindow, progress: &Progress) -> Result<Option<LeakVerdict>> {
@@ -216,6 +225,7 @@ fn rules_of(arguments: &Arguments) -> WindowRules {
         least_millis: number("least_millis"),
         overhead_percent: number("overhead"),
         churn_percent: number("churn"),
+        is_well: false,
     }
 }
 
@@ -244,7 +254,7 @@ fn findings(
     let clock = |nanos: u64| if run.is_epoch { time_text(nanos / NANOS) } else { uptime_text(nanos / NANOS) };
     let span = |from: u64, to: u64| format!("from {} to {}", clock(from), clock(to));
     if let Some(leak) = found.leak.as_ref().filter(|leak| leak.is_worth_a_word(&run.levels)) {
-        rows.extend(leak_rows(run, leak));
+        rows.extend(leak_rows(run, leak, rules));
         if leak.is_suspicious {
             let [first, last] = [leak.from, leak.to].map(|at| run.levels[at]);
             answers.push(format!(
@@ -320,7 +330,7 @@ fn findings(
         },
         rows: rows.iter().map(|row| row.cells(document, window, run)).collect(),
         left_out: None,
-        empty_text: format!("Nothing grows to the end, and there are too few {}.", run.noun.many()),
+        empty_text: format!("There are too few {} for a window.", run.noun.many()),
     };
     let suspicious = rows.iter().enumerate().filter(|(_, row)| row.verdict == SUSPICIOUS && row.kind != "steepest");
     let sentences = answers.iter().filter(|answer| !answer.starts_with(' ') && *answer != NOTHING);
@@ -367,7 +377,7 @@ fn gc_row(kind: &'static str, name: &'static str, verdict: String, window: &GcWi
     }
 }
 
-fn leak_rows(run: &RunMeasures, leak: &LeakWindow) -> Vec<FoundWindow> {
+fn leak_rows(run: &RunMeasures, leak: &LeakWindow, rules: &WindowRules) -> Vec<FoundWindow> {
     let row = |kind, name, verdict, from: usize, to: usize| {
         let [first, last] = [from, to].map(|at| run.levels[at]);
         let change = super::change(first.bytes, last.bytes);
@@ -383,7 +393,8 @@ fn leak_rows(run: &RunMeasures, leak: &LeakWindow) -> Vec<FoundWindow> {
             share: if first.bytes > 0 { 100.0 * change as f64 / first.bytes as f64 } else { f64::INFINITY },
         }
     };
-    let word = verdict(leak.is_suspicious, || "too short or too small".to_owned());
+    let no_leak = if rules.is_well { "came to rest" } else { "too short or too small" };
+    let word = verdict(leak.is_suspicious, || no_leak.to_owned());
     let mut rows = vec![row("leak", "Leak", word.clone(), leak.from, leak.to)];
     if let Some((from, to)) = leak.steepest {
         rows.push(row("steepest", "Leak, its steepest part", word, from, to));

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 /// The name of classes without a package, where packages are named.
 pub const NO_PACKAGE: &str = "(default package)";
 
+/// The place of an allocation without a frame of the program itself.
+pub(crate) const LIBRARIES_ONLY: &str = "(libraries only)";
+
 /// The packages of the program itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainPackages {
@@ -56,7 +59,7 @@ impl DomainPackages {
         let names = &profile.names;
         let package = names.split(class).0;
         match &self.chosen {
-            None => !profile.packages.is_library(class) && !names.is_primitive_array(class),
+            None => profile.packages.is_own(class) && !names.is_primitive_array(class),
             Some(packages) => packages.iter().any(|p| match &**p {
                 NO_PACKAGE => package.is_empty() && !names.is_primitive_array(class),
                 p => package.strip_prefix(p).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
@@ -109,7 +112,7 @@ pub fn guess(heap: &HeapState) -> Vec<DomainGuess> {
         let mut packages: BTreeMap<&str, (u64, Amount)> = BTreeMap::new();
         for (t, amount) in heap.types().iter().zip(&amounts) {
             let own = match libraries {
-                false => !known.is_library(&t.name),
+                false => known.is_own(&t.name),
                 true => !known.is_of_runtime(&t.name),
             };
             let of_application = loaders.is_of_application(&t.loader);
@@ -166,6 +169,8 @@ mod tests {
             ("java.util.HashMap", false),
             ("javaish.Thing", true),
             ("org.apache.spark.sql.Row", false),
+            ("org.jruby.RubyHash", false),
+            ("org.mozilla.javascript.gen.shop_js_1", true),
             ("byte[]", false),
             ("java.lang.String[]", false),
         ] {

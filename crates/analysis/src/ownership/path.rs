@@ -69,10 +69,10 @@ impl OwnerPath {
         fields(self).eq(fields(other))
     }
 
-    /// The same without the last key on it.
-    pub fn without_last_key(mut self) -> OwnerPath {
-        let last = self.steps.iter_mut().rev().find(|step| step.key.is_some());
-        last.into_iter().for_each(|step| step.key = None);
+    /// The same without the last keys on it.
+    pub fn without_last_keys(mut self, keys: usize) -> OwnerPath {
+        let last = self.steps.iter_mut().rev().filter(|step| step.key.is_some()).take(keys);
+        last.for_each(|step| step.key = None);
         self
     }
 

@@ -43,7 +43,7 @@ pub fn leak_window(levels: &[MemoryLevel], gcs: usize, rules: &WindowRules) -> O
         from,
         to: last,
         steepest: narrowed(levels, from, rules),
-        is_suspicious: is_long && grown >= rules.least_growth.max(1) && share_grown,
+        is_suspicious: !rules.is_well && is_long && grown >= rules.least_growth.max(1) && share_grown,
         regression: regression(levels, rules),
     })
 }

@@ -47,6 +47,8 @@ pub struct WindowRules {
     pub overhead_percent: u64,
     /// Percentage of the run's average from which on churn is reported. The source says "significantly higher" without a number: 150.
     pub churn_percent: u64,
+    /// Whether nothing accumulates, by owners: then memory that is higher at the end is no leak.
+    pub is_well: bool,
 }
 
 impl Default for WindowRules {
@@ -64,6 +66,7 @@ impl Default for WindowRules {
             least_millis: 1000,
             overhead_percent: 10,
             churn_percent: 150,
+            is_well: false,
         }
     }
 }
@@ -199,7 +202,7 @@ impl SuspiciousWindows {
             // As fractions: what the window frees in its time against what the run frees in its own.
             let here = 100.0 * window.amount as f64 * average.1.max(1) as f64;
             let everywhere = rules.churn_percent as f64 * average.0 as f64 * window.duration() as f64;
-            window.is_suspicious = window.amount > 0 && here >= everywhere;
+            window.is_suspicious = window.amount > 0 && average.0 > 0 && here >= everywhere;
         }
         let ended = levels.last().map_or(0, |level| level.time).max(ends[ends.len() - 1]);
         if ended.saturating_sub(began) < rules.least_millis.saturating_mul(1_000_000) {

@@ -365,10 +365,7 @@ fn the_window_of_a_leak_says_what_it_is_measured_in() {
             let short = run(&source, "windows", &[]);
             // The run lasts for less than a second.
             let [answer] = &short.answers[..] else { panic!("{:?}", short.answers) };
-            assert!(
-                answer.starts_with("LEAK  ") && answer.ends_with("No window of time is suspicious of it."),
-                "{answer}"
-            );
+            assert!(answer.starts_with("LEAK  ") && answer.ends_with("No window of time stands out."), "{answer}");
         }
         let none = run(&source, "windows", &[("states", "0")]);
         let column = none.tables[0].header.columns.iter().find(|c| c.id == "change").expect("a column");

@@ -126,6 +126,7 @@ pub(super) const PACKAGES: Packages = Packages {
         "org.luaj.",
         "org.mvel2.",
     ],
+    scripts: &["org.mozilla.javascript.gen.", "org.python.pycode.", "jdk.nashorn.internal.scripts."],
 };
 
 /// HotSpot's built-in loaders.

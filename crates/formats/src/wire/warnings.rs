@@ -25,7 +25,8 @@ pub(super) struct Trouble {
 }
 
 /// The warning about a recording without an end that may go on, and about its last file.
-const NO_END: &str = "the recording has no end: the program was killed, the disk was full, or it is still running.";
+const NO_END: &str =
+    "the recording has no end: the program was killed or ran out of memory, the disk was full, or it is still running.";
 const BEING_WRITTEN: &str = "it was cut, or is still being written";
 
 /// Whether a warning says only that a recording has no end, which is so as long as it goes on.
@@ -85,7 +86,7 @@ impl Trouble {
         if !ended {
             let message = match counted {
                 true => {
-                    "the recording has no end: the program was killed. All that was written is shown, and what was not is counted"
+                    "the recording has no end: the program was killed, or ran out of memory. All that was written is shown, and what was not is counted"
                         .to_owned()
                 }
                 false => format!("{NO_END} All that was written is shown; what came after is not counted"),

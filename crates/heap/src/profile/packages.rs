@@ -15,11 +15,13 @@ pub struct Packages {
     /// Runtimes of dynamic languages: their fields are no names that a program's author knows, and their objects have a class of their own
     /// there.
     pub languages: &'static [&'static str],
+    /// Packages, of dynamic languages, with the code of scripts: the program's own.
+    pub scripts: &'static [&'static str],
 }
 
 impl Packages {
     /// No packages.
-    pub const PLAIN: Packages = Packages { platform: &[], standard: &[], libraries: &[], languages: &[] };
+    pub const PLAIN: Packages = Packages { platform: &[], standard: &[], libraries: &[], languages: &[], scripts: &[] };
 
     /// Whether a type is of the platform, which every program has.
     pub fn is_of_platform(&self, name: &str) -> bool {
@@ -34,6 +36,11 @@ impl Packages {
     /// Whether a type belongs to a runtime or a widespread library.
     pub fn is_library(&self, name: &str) -> bool {
         begins_with(name, self.libraries)
+    }
+
+    /// Whether a type, or a method with its type before it, is of no library, nor of the runtime of a language.
+    pub fn is_own(&self, name: &str) -> bool {
+        begins_with(name, self.scripts) || !self.is_library(name) && !self.is_of_language(name)
     }
 
     /// Whether a type is of the runtime of a dynamic language.

@@ -35,7 +35,7 @@ pub fn show(
         let grows = verdict.filter(|verdict| verdict.grows());
         if let Some(verdict) = grows.filter(|_| run.suspects().is_empty()) {
             ui.label(RichText::new(format!("⬆ {}", verdict.kind.tag())).color(theme::GROWTH))
-                .on_hover_text(format!("{}. No window of time is suspicious of it", verdict.headline));
+                .on_hover_text(format!("{}. No window of time stands out", verdict.headline));
         } else if run.suspects().is_empty() {
             ui.label(RichText::new("No window is suspicious").color(theme::QUIET))
                 .on_hover_text("No window of time is beyond the thresholds for growing memory, collecting, or churn");

@@ -46,6 +46,13 @@ pub(super) enum LimitOf {
     Groups,
 }
 
+impl RetainedLimit {
+    /// Whether it is about a type, a field or an owner by name.
+    pub(super) fn is_named(&self) -> bool {
+        matches!(self.of, LimitOf::Named(..))
+    }
+}
+
 impl FromStr for RetainedLimit {
     type Err = String;
 

@@ -22,7 +22,7 @@ pub(super) fn unlike(runs: [&Source; 2], points: [usize; 2], progress: &Progress
         let heap = heaps.heap(point, progress)?;
         let profile = heap.profile();
         let names = heap.types().iter().map(|of| profile.names.stable(&of.name));
-        let names = names.filter(|name| !name.ends_with(']') && !profile.packages.is_library(name));
+        let names = names.filter(|name| !name.ends_with(']') && profile.packages.is_own(name));
         own.push(names.map(str::to_owned).collect::<BTreeSet<String>>());
     }
     let [a, b] = &own[..] else { return Ok(None) };

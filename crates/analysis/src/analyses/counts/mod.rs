@@ -5,8 +5,8 @@ mod courses;
 
 use super::objects::top_parameter;
 use super::{
-    Analysis, Arguments, Certainty, Description, Detector, DetectorRank, DetectorText, Finding, Findings, Need,
-    NextStep, Parameter, ParameterKind, TimeWindow,
+    Analysis, Arguments, Certainty, Description, Detector, DetectorRank, DetectorText, Finding, Findings, LeakVerdict,
+    Need, NextStep, Parameter, ParameterKind, TimeWindow,
 };
 use crate::tabular::Cell;
 use crate::timeline::{History, Source};
@@ -109,7 +109,7 @@ impl Detector for CountsByClass {
         DetectorRank::Growth
     }
 
-    fn arguments(&self) -> &'static [(&'static str, &'static str)] {
+    fn arguments(&self, _: Option<&LeakVerdict>) -> &'static [(&'static str, &'static str)] {
         // Walks are told by all else.
         &[("walks", "0")]
     }

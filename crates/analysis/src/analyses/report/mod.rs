@@ -238,7 +238,7 @@ impl Report {
             if self.verdict.as_ref().is_some_and(|verdict| !detector.is_worth(verdict)) {
                 continue;
             }
-            let given = detector.arguments().iter().copied().chain(top);
+            let given = detector.arguments(self.verdict.as_ref()).iter().copied().chain(top);
             let added = match (description.check(source, self.window), super::without_owners(source)) {
                 (Ok(()), _) => self.add(&*detector, source, given, progress),
                 (Err(_), Some(reason)) if decides => {

@@ -165,6 +165,8 @@ fn parts(window: TimeWindow) -> Vec<usize> {
 /// The samples of a place.
 struct SampledSite {
     place: String,
+    /// Whether it is in the code of the program itself.
+    is_own: bool,
     allocated: SampledAmount,
     alive: SampledAmount,
     growth: SampledChange,
@@ -214,6 +216,7 @@ fn sites(sampled: &SampledAllocations, places: &Places, times: usize) -> Vec<Sam
             let grew = |part: &BTreeMap<u32, SampledChange>| part.get(&place).is_some_and(SampledChange::is_growth);
             SampledSite {
                 place: places.name(place).to_owned(),
+                is_own: places.is_own(place),
                 allocated: SampledAmount::default(),
                 alive: SampledAmount::default(),
                 growth,
@@ -301,7 +304,10 @@ fn answers(sites: &[SampledSite], times: &[usize], words: &MomentTexts) -> Vec<S
 /// The compared points and the growth, if no place grows to the end by an amount worth naming.
 fn no_leak(sites: &[SampledSite], times: &[usize], noun: &str) -> String {
     let grown: Vec<&SampledSite> = sites.iter().filter(|site| site.grows()).collect();
-    let most = grown.iter().max_by(|a, b| a.growth.bytes.total_cmp(&b.growth.bytes));
+    // A place without code of the program on its stacks is no line to change.
+    let order =
+        |a: &&&SampledSite, b: &&&SampledSite| a.is_own.cmp(&b.is_own).then(a.growth.bytes.total_cmp(&b.growth.bytes));
+    let most = grown.iter().max_by(order);
     let Some(most) = most else {
         return format!(
             "No place in the code has more alive in the last {noun} than in the first, beyond the error of the samples"
@@ -391,6 +397,7 @@ mod tests {
         let of = |bytes: f64| SampledAmount { samples: 20, objects: 1.0, bytes, variance: 0.0 };
         let site = |place: &str, growth: f64, leaks| SampledSite {
             place: place.to_owned(),
+            is_own: true,
             allocated: of(1e6),
             alive: of(1e6),
             growth: SampledChange { bytes: growth, variance: 1e6 },

@@ -11,6 +11,8 @@ pub(super) const NOT_KNOWN: &str = "(no stack)";
 /// The place of each call chain.
 pub(super) struct Places {
     names: Vec<String>,
+    /// By place: whether it is in the packages.
+    own: Vec<bool>,
     of_site: Vec<u32>,
 }
 
@@ -18,7 +20,7 @@ impl Places {
     /// The innermost frame that the packages cover, or the innermost of all.
     pub(super) fn of(sampled: &SampledAllocations, own: Option<(&DomainPackages, &Profile)>) -> Places {
         let mut number: BTreeMap<String, u32> = BTreeMap::new();
-        let mut places = Places { names: Vec::new(), of_site: Vec::new() };
+        let mut places = Places { names: Vec::new(), own: Vec::new(), of_site: Vec::new() };
         for site in sampled.sites.iter() {
             let is_own =
                 |(own, profile): (&DomainPackages, &Profile), frame: &str| own.covers(profile, class_of_frame(frame));
@@ -27,6 +29,7 @@ impl Places {
             let next = places.names.len() as u32;
             let place = *number.entry(name.to_owned()).or_insert_with(|| {
                 places.names.push(name.to_owned());
+                places.own.push(covered.is_some());
                 next
             });
             places.of_site.push(place);
@@ -36,6 +39,11 @@ impl Places {
 
     pub(super) fn of_group(&self, group: &SampledGroup) -> u32 {
         self.of_site.get(group.site as usize).copied().unwrap_or(u32::MAX)
+    }
+
+    /// Whether a place is in the code of the program itself.
+    pub(super) fn is_own(&self, place: u32) -> bool {
+        self.own.get(place as usize).is_some_and(|own| *own)
     }
 
     pub(super) fn name(&self, place: u32) -> &str {

@@ -1,6 +1,6 @@
 //! Classifier by the closest domain call site: the place in the program's own code that led to the allocation, even if a library allocated.
 
-use crate::group::domain::{DomainPackages, class_of_frame};
+use crate::group::domain::{DomainPackages, LIBRARIES_ONLY, class_of_frame};
 use crate::group::registry::{OptionInfo, RegistryError};
 use crate::group::{ByFunction, Cardinality, ClassifierMeta, Reads, Registry};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), RegistryError> {
             let frames = object.site();
             let own = |frame: &Arc<str>| packages.covers(object.profile(), class_of_frame(frame));
             let Some(first) = frames.iter().position(own) else {
-                return values.one(if frames.is_empty() { object.no_site() } else { "(libraries only)" });
+                return values.one(if frames.is_empty() { object.no_site() } else { LIBRARIES_ONLY });
             };
             if !callers {
                 return values.one(&frames[first]);

@@ -447,6 +447,7 @@ mod tests {
         for (counted, leaks) in [(0.0, false), (1e3, false), (300e3, true), (1e6, true), (5e6, true)] {
             let mut sites = [SampledSite {
                 place: "a.A.b()".into(),
+                is_own: true,
                 allocated: amount(1e6),
                 alive: amount(2e6),
                 growth: SampledChange { bytes: 1e6, variance: 1e6 },

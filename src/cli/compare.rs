@@ -20,7 +20,7 @@ pub struct CompareArgs {
     #[arg(value_name = "RUN_B")]
     second: PathBuf,
     /// How the runs are aligned: order (dump by dump), time since the start, collections, objects allocated, or each at its end. The last
-    /// is for runs that do the same work from beginning to end [default: objects allocated where both know it, order of dumps that were
+    /// is for runs that do the same work from beginning to end [default: the end where one has a single state, objects allocated where both know it, order of dumps that were
     /// taken one by one, else time]
     #[arg(long, value_name = "BY", value_parser = ["order", "time", "gcs", "allocated", "end"])]
     align: Option<String>,

@@ -162,7 +162,8 @@ fn leaks(source: &Source, window: TimeWindow, limits: &CheckLimits, progress: &P
     if window.from == window.to {
         return Err(Error::Unusable {
             what: "What accumulates cannot be told from one point in time".into(),
-            remedy: "Give two dumps or more, or --max-retained with a limit".into(),
+            remedy: "Give two dumps or more, record until there are two walks, or use --max-retained with a limit"
+                .into(),
         });
     }
     let soft = if limits.soft_as_weak { "as-weak" } else { "keep" };

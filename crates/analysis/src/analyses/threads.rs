@@ -6,7 +6,7 @@ use super::{
     Analysis, Arguments, Certainty, Description, Detector, DetectorRank, DetectorText, Finding, Findings, FollowsFrom,
     LeakVerdict, Need, NextStep, Parameter, ParameterKind, TimeWindow,
 };
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader, bytes_text, count_text};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, RowKind, TableHeader, bytes_text, count_text, several};
 use crate::timeline::{Amount, Source, Unit};
 use memory_city_formats::values::{HeapValues, TextLimits, ThreadStack};
 use memory_city_heap::error::Result;
@@ -197,7 +197,8 @@ fn out_of_memory(values: &HeapValues, stacks: &[ThreadStack], progress: &Progres
     };
     let mut found: Vec<Finding> = named.iter().zip(names).map(finding).collect();
     if let (Some(more @ 1..), Some(last)) = (dying.len().checked_sub(NAMED), found.last_mut()) {
-        last.details.push(format!("{more} more threads did, too: `analyse threads` has their stacks."));
+        let more = several(more as u64, "more thread", "more threads");
+        last.details.push(format!("{more} did so, too: `analyse threads` has all stacks."));
     }
     Ok(found)
 }

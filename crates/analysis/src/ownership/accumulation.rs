@@ -146,6 +146,9 @@ pub(crate) fn is_steady(bytes: &[u64]) -> bool {
     bytes.windows(2).all(|pair| pair[1].saturating_sub(pair[0]) as f64 >= STEADY * even)
 }
 
+/// Collections that are few: their elements say more than they do.
+const FEW_COLLECTIONS: u64 = 100;
+
 /// Share of even growth that each interval of a steady place has.
 const STEADY: f64 = 0.4;
 
@@ -386,6 +389,18 @@ impl GrowthFinder<'_> {
         2 * largest as i64 <= self.growth(place)
     }
 
+    /// Whether the elements of a single state are a few collections, which hold nearly all of it in many elements of their own.
+    fn are_few_collections(&self, place: u32) -> bool {
+        let at = |p: u32| &self.history.places()[p as usize];
+        let heads = at(place).heads_at_last();
+        if !self.at_once || heads > FEW_COLLECTIONS || !self.history.profile().collections.covers(&at(place).name) {
+            return false;
+        }
+        let below = self.below(place);
+        let many = below.iter().filter(|&&p| at(p).heads_at_last() >= 10 * heads && self.is_spread(p));
+        many.map(|&p| self.growth(p)).sum::<i64>() as f64 >= self.rules.most * self.growth(place) as f64
+    }
+
     /// Follows the growth from a place down.
     fn follow(&self, start: u32, found: &mut Vec<(u32, Elements)>, open: &mut Vec<u32>) {
         let mut place = start;
@@ -413,6 +428,7 @@ impl GrowthFinder<'_> {
             let fanned: i64 = fans.iter().map(|&p| self.growth(p)).sum::<i64>() + own.max(0);
             let best = below.first().copied().filter(|&p| self.growth(p) > 0);
             match best {
+                Some(_) if fans.len() == 1 && self.are_few_collections(fans[0]) => place = fans[0],
                 // Elements become more, and with them what the place needs for itself.
                 Some(_) if !fans.is_empty() && fanned as f64 >= self.rules.most * growth as f64 => {
                     return found.push((place, Elements::Below(fans)));

@@ -226,6 +226,24 @@ fn of_the_threads_of_a_pool_what_they_keep_is_named() {
     }
 }
 
+/// Many collections in a collection are its elements; of a few, theirs say more.
+#[test]
+fn of_one_state_the_elements_of_few_collections_are_named() {
+    let map = "class com.acme.Book/static all/java.util.HashMap";
+    for (lists, expected) in [(20, (format!("{map}/java.util.ArrayList"), 40_000)), (2_000, (map.to_owned(), 2_000))] {
+        let mut heap = Invented::new(2);
+        let of = |count: u64, bytes: u64| [(0, 0), (count, bytes)];
+        heap.place(0, "class com.acme.Other", &of(1, MB), 1.0);
+        let class = heap.place(0, "class com.acme.Book", &of(0, 0), 0.0);
+        let field = heap.place(class, "static all", &of(0, 0), 0.0);
+        let map = heap.place(field, "java.util.HashMap", &of(1, 48), 1.0);
+        let list = heap.place(map, "java.util.ArrayList", &of(lists, 24 * lists), 0.01);
+        heap.place(list, "com.acme.Order", &of(40_000, 20 * MB), 0.001);
+        let found = heap.points();
+        assert_eq!((found[0].0.clone(), found[0].2.1), expected, "{found:?}");
+    }
+}
+
 #[test]
 fn a_chain_and_an_array_are_told_apart() {
     for (held, elements) in [

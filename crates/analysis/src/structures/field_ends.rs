@@ -51,9 +51,13 @@ pub(super) fn place(values: &HeapValues, of: TypeId, declared_by: &str, field: &
     layouts.place_in(values.heap(), of, declared_by, field).or_else(|| values.place(of, field))
 }
 
+/// Elements of arrays that paths go through. More are damage: such arrays are counters of a few threads.
+const MOST_ELEMENTS: usize = 16 << 20;
+
 const SHARDS: usize = 64;
 
-/// Calls `each` with the id of a start and the end of its path. A path through an array has an end for each element.
+/// Calls `each` with the id of a start and the end of its path. A path through an array has an end for each element; it is unknown where
+/// paths go through too many. Takes about 200 bytes a start.
 ///
 /// # Errors
 /// When cancelled.
@@ -64,6 +68,7 @@ pub(crate) fn field_ends<'p>(
     progress: &Progress,
 ) -> Result<()> {
     let heap = values.heap();
+    let mut left = MOST_ELEMENTS;
     let mut open: Vec<OpenPath<'_>> = starts.map(|start| OpenPath { start, object: start.object, step: 0 }).collect();
     let mut places = KnownPlaces::default();
     // Each round is a step of all paths, and they have few.
@@ -114,9 +119,12 @@ pub(crate) fn field_ends<'p>(
                 Some(FieldValue::Object(array)) if steps[step].each => {
                     let is_array = heap.array_length(array).is_some();
                     let elements = if is_array { heap.references(array) } else { &[] };
-                    if elements.is_empty() {
-                        each(start.id, if is_array { FieldEnd::Nothing } else { FieldEnd::Unknown });
+                    if elements.is_empty() || elements.len() > left {
+                        let is_nothing = is_array && elements.is_empty();
+                        each(start.id, if is_nothing { FieldEnd::Nothing } else { FieldEnd::Unknown });
+                        continue;
                     }
+                    left -= elements.len();
                     next.extend(elements.iter().map(|&object| OpenPath { start, object, step: step + 1 }));
                 }
                 Some(FieldValue::Object(object)) if is_last => each(start.id, FieldEnd::Object(object)),

@@ -33,6 +33,8 @@ struct FoundNumber {
     array: Option<ObjectId>,
 }
 
+/// Heads whose fields are read together: a bound for the memory that takes.
+const BLOCK: usize = 1 << 20;
 /// Structures that are made of structures; more is a circle.
 const DEEPEST: usize = 8;
 
@@ -55,43 +57,45 @@ pub(crate) fn fills(
     let has_numbers = values.is_some() && !heap.is_redacted();
     if let Some(values) = values {
         let mut chosen: FxHashMap<(TypeId, bool), Option<&FieldSum>> = FxHashMap::default();
-        let mut starts = Vec::new();
-        // Of each start, the number that it adds to, and whether it is taken away.
-        let mut into: Vec<(u32, bool)> = Vec::new();
-        for (at, &head) in heads.iter().enumerate() {
-            let Some(of) = description(at) else { continue };
-            for (place_of, count) in [(0, of.size()), (1, of.capacity())] {
-                let Some(count) = count else { continue };
-                let t = heap.type_of(head);
-                let sum = chosen.entry((t, place_of == 1)).or_insert_with(|| first_there(values, t, of, count));
-                let Some(sum) = *sum else { continue };
-                let number = &mut numbers[2 * at + place_of];
-                (number.divisor, number.is_known) = (sum.divisor.into(), true);
-                for term in &sum.terms {
-                    let id = into.len() as u32;
-                    into.push(((2 * at + place_of) as u32, term.minus));
-                    starts.push(FieldStart { id, object: head, path: &term.path, declared_by: of.name() });
+        for block in (0..heads.len()).step_by(BLOCK) {
+            let mut starts = Vec::new();
+            // Of each start, the number that it adds to, and whether it is taken away.
+            let mut into: Vec<(u32, bool)> = Vec::new();
+            for at in block..heads.len().min(block + BLOCK) {
+                let (Some(of), head) = (description(at), heads[at]) else { continue };
+                for (place_of, count) in [(0, of.size()), (1, of.capacity())] {
+                    let Some(count) = count else { continue };
+                    let t = heap.type_of(head);
+                    let sum = chosen.entry((t, place_of == 1)).or_insert_with(|| first_there(values, t, of, count));
+                    let Some(sum) = *sum else { continue };
+                    let number = &mut numbers[2 * at + place_of];
+                    (number.divisor, number.is_known) = (sum.divisor.into(), true);
+                    for term in &sum.terms {
+                        let id = into.len() as u32;
+                        into.push(((2 * at + place_of) as u32, term.minus));
+                        starts.push(FieldStart { id, object: head, path: &term.path, declared_by: of.name() });
+                    }
                 }
             }
-        }
-        let add = |id: u32, end: FieldEnd| {
-            let (at, minus) = into[id as usize];
-            let number = &mut numbers[at as usize];
-            let mut add = |n: i64| {
-                number.sum = if minus { number.sum.saturating_sub(n) } else { number.sum.saturating_add(n) };
+            let add = |id: u32, end: FieldEnd| {
+                let (at, minus) = into[id as usize];
+                let number = &mut numbers[at as usize];
+                let mut add = |n: i64| {
+                    number.sum = if minus { number.sum.saturating_sub(n) } else { number.sum.saturating_add(n) };
+                };
+                match end {
+                    FieldEnd::Number(n) if has_numbers => add(n),
+                    FieldEnd::Length(array, length) => {
+                        add(length.into());
+                        number.array = number.array.or(Some(array));
+                    }
+                    FieldEnd::Object(o) if !minus && number.plus.is_none() && at % 2 == 0 => number.plus = Some(o),
+                    FieldEnd::Nothing => (),
+                    FieldEnd::Number(_) | FieldEnd::Object(_) | FieldEnd::Unknown => number.is_known = false,
+                }
             };
-            match end {
-                FieldEnd::Number(n) if has_numbers => add(n),
-                FieldEnd::Length(array, length) => {
-                    add(length.into());
-                    number.array = number.array.or(Some(array));
-                }
-                FieldEnd::Object(o) if !minus && number.plus.is_none() && at % 2 == 0 => number.plus = Some(o),
-                FieldEnd::Nothing => (),
-                FieldEnd::Number(_) | FieldEnd::Object(_) | FieldEnd::Unknown => number.is_known = false,
-            }
-        };
-        field_ends(values, starts.into_iter(), add, progress)?;
+            field_ends(values, starts.into_iter(), add, progress)?;
+        }
     }
     let capacity = |at: usize| {
         let number = numbers[2 * at + 1];

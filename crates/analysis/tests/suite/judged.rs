@@ -2,6 +2,7 @@
 
 use memory_city_analysis::analyses::check::{CheckLimits, GrowthLimit, check};
 use memory_city_analysis::analyses::compare::{GrowthOutcome, compare};
+use memory_city_analysis::analyses::report::{ReportOptions, report};
 use memory_city_analysis::analyses::{AnalysisRegistry, Arguments, Findings, TimeWindow, VerdictKind, run};
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::{AUTO, Source};
@@ -194,9 +195,10 @@ fn single_states_are_compared_by_what_fills_them() {
     for (a, b, order) in [(&series, &one, [0, 1]), (&one, &series, [1, 0])] {
         let (found, text) = outcome(a, b);
         assert_eq!(found, GrowthOutcome::Unknown);
-        let amounts: Vec<&str> = text.split("keeps ").nth(1).unwrap_or(&text).split(" run").collect();
-        let megabytes = |side: usize| amounts[side].contains("1.2");
-        assert!(text.starts_with("Cache.entries") && megabytes(order[0]) && !megabytes(order[1]), "{text}");
+        let amounts = ["636 kB", "212 kB"];
+        let [first, second] = order.map(|at| amounts[at]);
+        let keeps = format!("keeps {first} in the first run, {second} in the second");
+        assert!(text.starts_with("Cache.entries") && text.contains(&keeps), "{text}");
     }
 }
 
@@ -207,6 +209,27 @@ fn two_programs_are_told_apart() {
     let (outcome, text) = outcome(&shop, &mail);
     assert_eq!(outcome, GrowthOutcome::Unknown, "{text}");
     assert!(text.contains("two different programs") && text.contains("they share 0"), "{text}");
+}
+
+/// The stack of a thread ends in the constructor of the error: its caller is what asked for memory.
+#[test]
+fn the_thread_that_ran_out_of_memory_is_named_with_its_own_line() {
+    let dump = |error: &str| {
+        let mut d = program(1_700_000_000_000, "com/acme", "Entry");
+        d.load_class(90, 0x2200, error).load_class(91, 0x2300, "java/util/Arrays");
+        d.string(40, "<init>").string(41, "csv").string(42, "copyOf");
+        d.frame(1, 40, 90, 48).frame(2, 42, 91, 3537).frame(3, 41, 10, 12).trace(7, 1, &[1, 2, 3]);
+        d.object_array(0x10_0000, ENTRIES, &[]).instance(0x50_0000, 1, THREAD, &[]).root(0x08, 0x50_0000, &[1, 7]);
+        d.finish()
+    };
+    for (error, expected) in [("java/lang/OutOfMemoryError", true), ("java/lang/IllegalStateException", false)] {
+        let (_folder, source) = open(&[dump(error)]);
+        let text = report(&source, &ReportOptions::default(), &Progress::new()).expect("a report").to_string();
+        let sentence =
+            "A thread ran out of memory at com.acme.Main.csv() line 12, in java.util.Arrays.copyOf() line 3537.";
+        assert_eq!(text.contains(sentence), expected, "{text}");
+        assert_eq!(text.contains("OUT OF MEMORY"), expected, "{text}");
+    }
 }
 
 /// Finalizers that are held by roots, so many; what they are about is held by them alone.

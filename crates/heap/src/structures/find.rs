@@ -138,6 +138,12 @@ impl FoundStructures {
         }
     }
 
+    /// Whether an object is a part of one structure or several; a head is none.
+    #[inline]
+    pub fn is_part(&self, o: ObjectId) -> bool {
+        self.parts.contains(o.0)
+    }
+
     /// The part that an object plays.
     #[inline]
     pub fn role_of(&self, o: ObjectId) -> StructureRole {

@@ -43,8 +43,8 @@ pub fn description() -> Description {
                 title: "Align",
                 explanation: "order: dump by dump, the first of one with the first of the other; time: as long after the start; gcs: after as many collections (ZGC, Shenandoah: pauses), or points in time \
                     where none are recorded; allocated: after as many objects were allocated, which is the same work where allocation itself is not what \
-                    differs; end: each at its own end, for runs that do the same work from beginning to end; auto: allocated where both \
-                    runs know it, order of dumps that were taken one by one, else time",
+                    differs; end: each at its own end, for runs that do the same work from beginning to end; auto: the end where a run \
+                    has one state alone, allocated where both runs know it, order of dumps that were taken one by one, else time",
                 kind: ParameterKind::Choice {
                     default: "auto",
                     choices: &["auto", "order", "time", "gcs", "allocated", "end"],
@@ -106,7 +106,8 @@ pub fn compare<'a>(
     let timelines = runs.map(|run| &**run.timeline());
     let mut outcome = growth::of_runs(timelines, points, &alive);
     // Dumps behind those that both have tell of growth all the same: by step.
-    let whole = aligned.by == "order" && arguments.number("at") == 0;
+    let has_more = timelines.iter().all(|timeline| timeline.times() > 1);
+    let whole = aligned.by == "order" && arguments.number("at") == 0 && has_more;
     let ends = if whole { timelines.map(|timeline| timeline.times() - 1) } else { points };
     let mut places = None;
     if let Some(text) = programs::unlike(runs, points, progress)? {

@@ -13,6 +13,7 @@ use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, byte
 use crate::timeline::{Source, Unit};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
 /// The parameters of the search in each run: more places than a report lists, and smaller ones.
@@ -26,6 +27,8 @@ const LESS_BY_STEP: f64 = 0.75;
 struct RunLeaks {
     findings: Findings,
     looked: OwnerTimes,
+    /// Its places by the keys of their owners.
+    places: FxHashMap<String, u32>,
 }
 
 /// Something that leaks.
@@ -62,30 +65,89 @@ struct ComparedPlace {
     sentence: String,
 }
 
+/// What a leak of one run does in the other, where it is none.
+#[derive(Default)]
+struct Elsewhere {
+    grew: i64,
+    /// Whether it may go on all the same.
+    goes_on: bool,
+    /// How it went, in words.
+    how: &'static str,
+}
+
+impl ComparedPlace {
+    fn of(leak: &RunLeak<'_>, outcome: GrowthOutcome, grew: [i64; 2], sentence: String) -> ComparedPlace {
+        ComparedPlace { name: leak.name.to_owned(), outcome, owner: leak.owner.to_owned(), grew, sentence }
+    }
+}
+
+/// The leak of the second run that is each of the first: of the same owners, or else of the same name.
+fn pairs(leaks: [&[RunLeak<'_>]; 2]) -> Vec<Option<usize>> {
+    let mut pairs: Vec<Option<usize>> = vec![None; leaks[0].len()];
+    for by_owner in [true, false] {
+        for (at, leak) in leaks[0].iter().enumerate() {
+            let is_same = |other: &RunLeak<'_>| match by_owner {
+                true => !leak.owner.is_empty() && leak.owner == other.owner,
+                false => leak.field() == other.field(),
+            };
+            if pairs[at].is_none() {
+                let free = |other: &usize| !pairs.contains(&Some(*other)) && is_same(&leaks[1][*other]);
+                pairs[at] = (0..leaks[1].len()).find(free);
+            }
+        }
+    }
+    pairs
+}
+
 /// The name of growth that no place of its own explains.
 const WHOLE: &str = "The heap, in many small places,";
 
 impl RunLeaks {
     fn leaks(&self) -> Vec<RunLeak<'_>> {
         let mut leaks: Vec<RunLeak<'_>> = self.findings.found.iter().filter_map(RunLeak::of).collect();
-        if let Some(verdict) = self.findings.verdict.as_ref().filter(|_| leaks.is_empty())
-            && verdict.kind == VerdictKind::Grows
-        {
-            leaks.push(RunLeak { name: WHOLE, owner: "", grew: change(verdict.heap.0, verdict.heap.1) });
+        if leaks.is_empty() && self.is(VerdictKind::Grows) {
+            leaks.push(RunLeak { name: WHOLE, owner: "", grew: self.rest() });
         }
         leaks
     }
 
-    /// The growth of a place that is no leak here, whether it may go on all the same, and how it went.
-    fn elsewhere(&self, leak: &RunLeak<'_>) -> (i64, bool, &'static str) {
-        let history = &self.looked.history;
-        let mut places = 0..history.places().len() as u32;
-        let place = match leak.name {
-            WHOLE => Some(0),
-            _ => places.find(|&place| owner_key(history, place) == leak.owner),
+    fn is(&self, kind: VerdictKind) -> bool {
+        self.findings.verdict.as_ref().is_some_and(|verdict| verdict.kind == kind)
+    }
+
+    /// The growth of the heap without its leaks; after a start that let go, from the lowest point on.
+    fn rest(&self) -> i64 {
+        let own = self.findings.found.iter().filter_map(RunLeak::of);
+        let places: Vec<u32> = own.filter_map(|leak| self.places.get(leak.owner).copied()).collect();
+        let bytes = self.looked.history.bytes_without(&places);
+        let (first, last) = (bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0));
+        change(if last > first { first } else { bytes.into_iter().min().unwrap_or(0) }, last)
+    }
+
+    /// The place of a leak of the other run: of its owners, or of those without a collection that may have another type here.
+    fn place(&self, leak: &RunLeak<'_>) -> Option<u32> {
+        let collections = &self.looked.history.profile().collections;
+        let without = || {
+            let (above, last) = leak.owner.rsplit_once('#')?;
+            self.places.get(above).filter(|_| collections.covers(last))
         };
-        let Some(place) = place else { return (0, false, "") };
-        let of = &history.places()[place as usize];
+        self.places.get(leak.owner).or_else(without).copied()
+    }
+
+    /// A place that is no leak here. `None` where it is not known.
+    fn elsewhere(&self, leak: &RunLeak<'_>) -> Option<Elsewhere> {
+        let history = &self.looked.history;
+        if leak.name == WHOLE {
+            let grew = self.rest();
+            let goes_on = self.is(VerdictKind::Grows) && grew > 0;
+            return Some(Elsewhere { grew, goes_on, how: ", filled once, or coming and going" });
+        }
+        // What waits for finalizers is no place. It is looked for only where it is much of the growth.
+        if leak.owner.is_empty() && !self.is(VerdictKind::Ok) {
+            return None;
+        }
+        let place = self.place(leak).and_then(|place| Some((place, history.places().get(place as usize)?)));
+        let Some((place, of)) = place else { return Some(Elsewhere::default()) };
         let held: Vec<u64> = of.held.iter().map(|held| held.total.bytes).collect();
         let course = history.course(place, AccumulationRules::default().later);
         let heap = history.places()[0].held.iter().map(|held| held.total.bytes).max().unwrap_or(0);
@@ -96,7 +158,7 @@ impl RunLeaks {
             _ if !is_much => ", less than 1 % of the heap",
             _ => ", coming and going",
         };
-        (of.growth(), goes_on, how)
+        Some(Elsewhere { grew: of.growth(), goes_on, how })
     }
 
     /// Bytes of a place at the last point in time.
@@ -107,10 +169,8 @@ impl RunLeaks {
         });
         let history = &self.looked.history;
         let held = |place: u32| history.places()[place as usize].held.last().map_or(0, |held| held.total.bytes);
-        let mut places = 0..history.places().len() as u32;
-        same.and_then(|finding| finding.number("retained"))
-            .map(|bytes| bytes as u64)
-            .unwrap_or_else(|| places.find(|&place| owner_key(history, place) == leak.owner).map_or(0, held))
+        let retained = same.and_then(|finding| finding.number("retained")).map(|bytes| bytes as u64);
+        retained.unwrap_or_else(|| self.place(leak).map_or(0, held))
     }
 }
 
@@ -132,7 +192,11 @@ pub(super) fn of_runs(
         let arguments = Arguments::parse(&leak::analysis().describe(), SEARCH)?;
         let window = TimeWindow { from: if is_single { to } else { 0 }, to };
         match search(run, window, &arguments, progress) {
-            Ok(Some((findings, looked))) => found.push(RunLeaks { findings, looked }),
+            Ok(Some((findings, looked))) => {
+                let all = 0..looked.history.places().len() as u32;
+                let places = all.map(|place| (owner_key(&looked.history, place), place)).collect();
+                found.push(RunLeaks { findings, looked, places });
+            }
             Ok(None) | Err(Error::Unusable { .. }) => return Ok(None),
             Err(error) => return Err(error),
         }
@@ -142,10 +206,19 @@ pub(super) fn of_runs(
         return Ok(filling([a, b]).map(|outcome| (outcome, None)));
     }
     let steps = if by_step { points } else { [1, 1] };
-    let places = compared([a, b], steps);
-    let reasons: Vec<String> = runs.iter().flat_map(|run| unjudged(&run.warnings())).collect();
-    let worst = places.first().map_or(GrowthOutcome::NoGrowth, |place| place.outcome);
-    let is_well = matches!(worst, GrowthOutcome::Fixed | GrowthOutcome::Less | GrowthOutcome::NoGrowth);
+    let mut places = compared([a, b], steps);
+    let damage = runs.map(|run| unjudged(&run.warnings()));
+    for place in &mut places {
+        // What does not grow in a damaged run may do so in the part that could not be read.
+        let rests_on = match place.outcome {
+            GrowthOutcome::New | GrowthOutcome::Worse => &damage[0],
+            GrowthOutcome::Fixed | GrowthOutcome::Less => &damage[1],
+            _ => continue,
+        };
+        if !rests_on.is_empty() {
+            place.outcome = GrowthOutcome::Unknown;
+        }
+    }
     let mut sentences: Vec<String> = places.iter().take(SENTENCES).map(|place| place.sentence.clone()).collect();
     if places.len() > SENTENCES {
         sentences.push(format!("The table of places has {} more", places.len() - SENTENCES));
@@ -157,8 +230,9 @@ pub(super) fn of_runs(
         sentences.extend(text);
         group = key;
     }
-    let mut outcome = worst;
-    if let Some(reason) = reasons.first().filter(|_| is_well) {
+    let mut outcome = places.first().map_or(GrowthOutcome::NoGrowth, |place| place.outcome);
+    let is_unknown = places.iter().all(|place| place.outcome == GrowthOutcome::Unknown);
+    if let Some(reason) = damage.iter().flatten().next().filter(|_| is_unknown) {
         outcome = GrowthOutcome::Unknown;
         sentences = vec![format!("Cannot be judged: {}", reason.trim_end_matches('.'))];
     }
@@ -176,57 +250,48 @@ fn compared(runs: [&RunLeaks; 2], steps: [usize; 2]) -> Vec<ComparedPlace> {
         true => format!("{} from dump to dump", bytes(rate(side, grew) as i64)),
         false => bytes(grew),
     };
-    let mut known = vec![false; leaks[1].len()];
+    let fate = |a: i64, b: i64| judged(rate(1, b) / rate(0, a).max(1.0), less);
+    let pairs = pairs([&leaks[0], &leaks[1]]);
     let mut places = Vec::new();
-    for leak in &leaks[0] {
-        let is_same = |other: &RunLeak<'_>| other.field() == leak.field() || other.owner == leak.owner;
-        let same = (0..leaks[1].len()).find(|&at| !known[at] && is_same(&leaks[1][at]));
-        let (grew, goes_on, how) = match same {
-            Some(at) => {
-                known[at] = true;
-                (leaks[1][at].grew, true, "")
-            }
+    for (leak, same) in leaks[0].iter().zip(&pairs) {
+        let other = match *same {
+            Some(at) => Some(Elsewhere { grew: leaks[1][at].grew, goes_on: true, how: "" }),
             None => runs[1].elsewhere(leak),
         };
-        let (outcome, second) = match goes_on && grew > 0 {
-            true => {
-                let (outcome, words) = judged(rate(1, grew) / rate(0, leak.grew).max(1.0), less);
+        let grew = other.as_ref().map_or(0, |other| other.grew);
+        let (outcome, second) = match other {
+            None => (GrowthOutcome::Unknown, "which is not looked for in the second".to_owned()),
+            Some(Elsewhere { goes_on: true, .. }) if grew > 0 => {
+                let (outcome, words) = fate(leak.grew, grew);
                 (outcome, format!("by {} in the second: {words}", amount(1, grew)))
             }
-            false if grew > 0 => (GrowthOutcome::Fixed, format!("by {} in the second{how}: fixed", amount(1, grew))),
-            false => (GrowthOutcome::Fixed, "not at all in the second: fixed".to_owned()),
+            Some(other) if grew > 0 => {
+                (GrowthOutcome::Fixed, format!("by {} in the second{}: fixed", amount(1, grew), other.how))
+            }
+            Some(_) => (GrowthOutcome::Fixed, "not at all in the second: fixed".to_owned()),
         };
         let sentence = format!("{} grew by {} in the first run, {second}", leak.name, amount(0, leak.grew));
-        let grew = [leak.grew, grew];
-        places.push(ComparedPlace {
-            name: leak.name.to_owned(),
-            outcome,
-            owner: leak.owner.to_owned(),
-            grew,
-            sentence,
-        });
+        places.push(ComparedPlace::of(leak, outcome, [leak.grew, grew], sentence));
     }
-    for (leak, _) in leaks[1].iter().zip(known).filter(|(_, known)| !known) {
-        let (before, goes_on, how) = runs[0].elsewhere(leak);
-        let (outcome, first) = match (goes_on, before > 0) {
-            (true, _) => {
-                let (outcome, words) = judged(rate(1, leak.grew) / rate(0, before).max(1.0), less);
+    for leak in (0..leaks[1].len()).filter(|&at| !pairs.contains(&Some(at))).map(|at| &leaks[1][at]) {
+        let other = runs[0].elsewhere(leak);
+        let before = other.as_ref().map_or(0, |other| other.grew);
+        let (outcome, first) = match other {
+            None => (GrowthOutcome::Unknown, "which is not looked for in the first".to_owned()),
+            Some(Elsewhere { goes_on: true, .. }) => {
+                let (outcome, words) = fate(before, leak.grew);
                 (outcome, format!("by {} in the first: {words}", amount(0, before)))
             }
-            (false, true) => (GrowthOutcome::New, format!("by {} in the first{how}: new", amount(0, before))),
-            (false, false) => (GrowthOutcome::New, "not at all in the first: new".to_owned()),
+            Some(other) if before > 0 => {
+                (GrowthOutcome::New, format!("by {} in the first{}: new", amount(0, before), other.how))
+            }
+            Some(_) => (GrowthOutcome::New, "not at all in the first: new".to_owned()),
         };
         let sentence = format!("{} grows by {} in the second run, {first}", leak.name, amount(1, leak.grew));
-        let grew = [before, leak.grew];
-        places.push(ComparedPlace {
-            name: leak.name.to_owned(),
-            outcome,
-            owner: leak.owner.to_owned(),
-            grew,
-            sentence,
-        });
+        places.push(ComparedPlace::of(leak, outcome, [before, leak.grew], sentence));
     }
-    let order = [GrowthOutcome::Worse, GrowthOutcome::New, GrowthOutcome::Remains, GrowthOutcome::Less];
+    let order =
+        [GrowthOutcome::Worse, GrowthOutcome::New, GrowthOutcome::Remains, GrowthOutcome::Unknown, GrowthOutcome::Less];
     let rank = |outcome| order.iter().position(|of| *of == outcome).unwrap_or(order.len());
     places.sort_by_key(|place| (rank(place.outcome), Reverse(place.grew.into_iter().max())));
     places
@@ -254,7 +319,7 @@ fn table(places: &[ComparedPlace]) -> ResultTable {
     let grown = CellKind::Change(Unit::Bytes);
     let columns = vec![
         Column::new("place", "Place", CellKind::Text, "The place, as reports name it"),
-        Column::new("outcome", "Outcome", CellKind::Text, "fixed, less, still there, worse, or new"),
+        Column::new("outcome", "Outcome", CellKind::Text, "fixed, less, still there, worse, new, or unknown"),
         Column::new("growth_a", "A, growth", grown, "Growth in the first run, bytes"),
         Column::new("growth_b", "B, growth", grown, "Growth in the second"),
     ];

@@ -4,7 +4,7 @@ mod reading;
 
 use super::objects::{Largest, address_text, group, group_parameter, history, text_cell, type_name, values};
 use super::{Analysis, Arguments, Description, Findings, Need, Parameter, ParameterKind, TimeWindow};
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text, several};
 use crate::timeline::{Source, Unit};
 use memory_city_formats::values::HeapValues;
 use memory_city_heap::ObjectId;
@@ -76,6 +76,7 @@ impl Analysis for ContainerAnalysis {
         // The same objects that the city shows.
         let set = history(document)?.objects_of(window.to, &[node], progress)?;
         all.retain(|c| set.objects.contains(c.object.0));
+        let uncounted = uncounted.iter().filter(|o| set.objects.contains(o.0)).count() as u64;
         let sparse = arguments.number("sparse");
         let mut kinds: BTreeMap<&str, ContainerSum> = BTreeMap::new();
         let mut sizes: BTreeMap<u32, ContainerSum> = BTreeMap::new();
@@ -132,12 +133,13 @@ impl Analysis for ContainerAnalysis {
                 count_text(sum.empty),
                 bytes_text(sum.empty_bytes)
             ),
-            "An array that several share is counted once. Hash tables have empty slots by design: a full one has about half of \
+            "Parts that several share count with none of them. Hash tables have empty slots by design: a full one has about half of \
              its slots empty."
                 .to_owned(),
         ];
         let uncounted = (uncounted > 0).then(|| {
-            format!("{} more: neither a field nor their parts say how many elements they have.", count_text(uncounted))
+            let more = several(uncounted, "more collection", "more collections");
+            format!("{more}: neither a field nor the parts say how many elements there are.")
         });
         let notes = redacted.into_iter().chain(notes).chain(uncounted).collect();
         Ok(Findings { tables, notes, ..Findings::default() })

@@ -1,12 +1,13 @@
 //! Collections of a heap state, as the descriptions of data structures say: their elements, and the arrays that these lie in. A collection
 //! made of another one (a `HashSet` of its map) counts as one with it.
 
+use crate::analyses::objects::type_name;
 use crate::ownership::Filling;
 use crate::structures::{StructureFill, descriptions, fills};
 use memory_city_formats::values::{DetailLimits, FieldValue, HeapValues, ObjectContents, ObjectDetails};
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::structures::{Descriptions, FoundStructures, StructureRules};
+use memory_city_heap::structures::{Descriptions, FoundStructures, HeldBy, StructureRules};
 use memory_city_heap::{BitSet, HeapState, ObjectId};
 
 /// A collection.
@@ -17,7 +18,7 @@ pub(super) struct Container {
     pub(super) size: u64,
     pub(super) slots: u64,
     pub(super) empty_slots: u64,
-    /// Its own bytes and those of its parts, and of the collection it is made of.
+    /// Its own bytes and those of its parts that no other has, and of the collection it is made of.
     pub(super) bytes: u64,
     pub(super) wasted: u64,
 }
@@ -32,7 +33,7 @@ impl Container {
 pub(super) struct Containers {
     pub(super) all: Vec<Container>,
     /// Described ones whose number of elements is not known.
-    pub(super) uncounted: u64,
+    pub(super) uncounted: Vec<ObjectId>,
 }
 
 /// Bytes of a reference in arrays of the heap, by how large the longest of these is.
@@ -57,9 +58,9 @@ pub(super) fn read(values: &HeapValues, progress: &Progress) -> Result<Container
     let fills = fills(heap, Some(values), &rules, &found, progress)?;
     // A wrapper, or the key set that a map refers to, shows another collection and is none itself.
     let is_view = |at: usize, inner: ObjectId| {
-        let of = rules.of(heap.type_of(found.heads()[at]));
-        of.is_some_and(|of| of.points_to().iter().all(|to| to.is_leaf))
-            || heap.references(inner).contains(&found.heads()[at])
+        let (head, views) = (found.heads()[at], heap.profile().collections.views);
+        views.iter().any(|beginning| type_name(heap, head).starts_with(beginning))
+            || heap.references(inner).contains(&head)
     };
     let mut inner_of: Vec<Option<usize>> = vec![None; fills.len()];
     let mut left_out = vec![false; fills.len()];
@@ -70,11 +71,29 @@ pub(super) fn read(values: &HeapValues, progress: &Progress) -> Result<Container
             Ok(inner) if !is_view(at, made_of) => {
                 inner_of[at] = Some(inner).filter(|_| !std::mem::replace(&mut left_out[inner], true));
             }
-            _ => left_out[at] = true,
+            Ok(_) => left_out[at] = true,
+            // What it is made of has no description.
+            Err(_) => {}
+        }
+    }
+    // Of a list that is its first cell, and the rest a list again, the first counts.
+    for (at, &head) in found.heads().iter().enumerate() {
+        let rest = |to: &&ObjectId| **to != head && heap.type_of(**to) == heap.type_of(head);
+        if fills[at].made_of.is_none()
+            && let Some(at) =
+                heap.references(head).iter().find(rest).and_then(|to| found.heads().binary_search(to).ok())
+        {
+            left_out[at] = true;
+        }
+    }
+    let mut bytes: Vec<u64> = found.heads().iter().map(|&head| heap.size_of(head)).collect();
+    for o in heap.objects().filter(|&o| found.is_part(o)) {
+        if let HeldBy::One(at) = found.holders_of(o) {
+            bytes[at as usize] += heap.size_of(o);
         }
     }
     let (width, by_references) = (reference_bytes(heap, &fills), Filling::new(heap));
-    let (mut all, mut uncounted) = (Vec::new(), 0);
+    let (mut all, mut uncounted) = (Vec::new(), Vec::new());
     let mut seen = BitSet::new(heap.object_count());
     for at in (0..fills.len()).filter(|&at| !left_out[at]) {
         if at.is_multiple_of(1 << 12) {
@@ -83,13 +102,13 @@ pub(super) fn read(values: &HeapValues, progress: &Progress) -> Result<Container
         let object = found.heads()[at];
         let counted = || by_references.elements(object).filter(|_| heap.is_redacted());
         let Some(size) = fills[at].elements.or_else(counted) else {
-            uncounted += 1;
+            uncounted.push(object);
             continue;
         };
         let mut container = Container { object, size, slots: 0, empty_slots: 0, bytes: 0, wasted: 0 };
         let mut next = Some(at);
         while let Some(at) = next {
-            container.bytes += found.extents()[at].bytes;
+            container.bytes += bytes[at];
             next = inner_of[at];
             if next.is_none() {
                 container.add_array(heap, &fills[at], found.extents()[at].entries > 0, width, &mut seen);
@@ -101,7 +120,7 @@ pub(super) fn read(values: &HeapValues, progress: &Progress) -> Result<Container
 }
 
 impl Container {
-    /// Adds the slots of an array. One that several collections share is counted with the first.
+    /// Adds the slots of an array. The room in one that several collections share is the first's.
     fn add_array(&mut self, heap: &HeapState, fill: &StructureFill, has_entries: bool, width: u64, seen: &mut BitSet) {
         let Some(array) = fill.array else { return };
         let Some(length) = heap.array_length(array).map(u64::from) else { return };
@@ -113,9 +132,8 @@ impl Container {
             // Its length is the number of elements.
             _ => 0,
         };
-        match seen.insert(array.0) {
-            true => self.wasted = self.empty_slots * width,
-            false => self.bytes = self.bytes.saturating_sub(heap.size_of(array)),
+        if seen.insert(array.0) {
+            self.wasted = self.empty_slots * width;
         }
     }
 }

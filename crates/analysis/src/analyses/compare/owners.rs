@@ -104,7 +104,14 @@ const WHOLE: &str = "The heap, in many small places,";
 
 impl RunLeaks {
     fn leaks(&self) -> Vec<RunLeak<'_>> {
-        let mut leaks: Vec<RunLeak<'_>> = self.findings.found.iter().filter_map(RunLeak::of).collect();
+        let mut leaks: Vec<RunLeak<'_>> = Vec::new();
+        for leak in self.findings.found.iter().filter_map(RunLeak::of) {
+            // Parts of one collection that lie with several owners have one name.
+            match leaks.iter_mut().find(|known| known.name == leak.name) {
+                Some(known) => known.grew = known.grew.saturating_add(leak.grew),
+                None => leaks.push(leak),
+            }
+        }
         if leaks.is_empty() && self.is(VerdictKind::Grows) {
             leaks.push(RunLeak { name: WHOLE, owner: "", grew: self.rest() });
         }
@@ -287,7 +294,9 @@ fn compared(runs: [&RunLeaks; 2], steps: [usize; 2]) -> Vec<ComparedPlace> {
             }
             Some(_) => (GrowthOutcome::New, "not at all in the first: new".to_owned()),
         };
-        let sentence = format!("{} grows by {} in the second run, {first}", leak.name, amount(1, leak.grew));
+        // What has no owner is named by its objects.
+        let verb = if leak.owner.is_empty() && leak.name != WHOLE { "grow" } else { "grows" };
+        let sentence = format!("{} {verb} by {} in the second run, {first}", leak.name, amount(1, leak.grew));
         places.push(ComparedPlace::of(leak, outcome, [before, leak.grew], sentence));
     }
     let order =

@@ -49,8 +49,10 @@ impl GrowthOutcome {
 pub struct RunsOutcome {
     /// The fate of the growth; of several places the worst.
     pub outcome: GrowthOutcome,
-    /// It in words, without a full stop.
+    /// It in words, without a full stop; of several places, the worst.
     pub text: String,
+    /// The same of further places, a sentence each.
+    pub more: Vec<String>,
     /// The key of the group that it is about; in both runs the same.
     pub group: Option<String>,
 }
@@ -116,6 +118,7 @@ pub(super) fn of_runs(runs: [&Timeline; 2], points: [usize; 2], alive: &Timeline
         return RunsOutcome {
             outcome: GrowthOutcome::Unknown,
             text: format!("{text}. {ONE_POINT}"),
+            more: Vec::new(),
             group: differs.map(|(key, _)| key),
         };
     }
@@ -137,7 +140,7 @@ pub(super) fn of_runs(runs: [&Timeline; 2], points: [usize; 2], alive: &Timeline
                 (GrowthOutcome::NoGrowth, text, None)
             }
         };
-        return RunsOutcome { outcome, text, group };
+        return RunsOutcome { outcome, text, more: Vec::new(), group };
     };
     let grows = b.growth(&key);
     let (outcome, second) = match grows as f64 / grew.max(1) as f64 {
@@ -158,7 +161,7 @@ pub(super) fn of_runs(runs: [&Timeline; 2], points: [usize; 2], alive: &Timeline
     } else if let Some((_, what)) = differs.filter(|(changed, _)| *changed != key) {
         text.push_str(&format!(". {what}"));
     }
-    RunsOutcome { outcome, text, group: Some(key) }
+    RunsOutcome { outcome, text, more: Vec::new(), group: Some(key) }
 }
 
 /// Why growth is not compared.

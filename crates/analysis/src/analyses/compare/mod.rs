@@ -119,7 +119,9 @@ pub fn compare<'a>(
         outcome = RunsOutcome { group, ..by_owner };
         places = table;
     }
-    let mut answers = vec![format!("{}.", outcome.text), format!("Compared {}.", aligned.place_text())];
+    let mut answers = vec![format!("{}.", outcome.text)];
+    answers.extend(outcome.more.iter().cloned());
+    answers.push(format!("Compared {}.", aligned.place_text()));
     answers.push(total("Alive", &alive));
     let top = arguments.count("top");
     let mut tables: Vec<ResultTable> = places.into_iter().collect();

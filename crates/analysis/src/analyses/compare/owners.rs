@@ -9,7 +9,7 @@ use crate::analyses::leak_sentence::owner_key;
 use crate::analyses::owner_times::OwnerTimes;
 use crate::analyses::{Arguments, Finding, Findings, TimeWindow, VerdictKind, change, unjudged};
 use crate::ownership::{AccumulationRules, Course, is_steady};
-use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text};
+use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, several};
 use crate::timeline::{Source, Unit};
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
@@ -18,8 +18,8 @@ use std::cmp::Reverse;
 
 /// The parameters of the search in each run: more places than a report lists, and smaller ones.
 const SEARCH: [(&str, &str); 2] = [("top", "20"), ("least_share", "5")];
-/// Sentences in the first answer.
-const SENTENCES: usize = 3;
+/// Further places with a sentence each.
+const SENTENCES: usize = 4;
 /// As [`LESS`], for runs with different numbers of dumps: growth by step differs more.
 const LESS_BY_STEP: f64 = 0.75;
 
@@ -224,17 +224,16 @@ pub(super) fn of_runs(
         };
         if !rests_on.is_empty() {
             place.outcome = GrowthOutcome::Unknown;
+            let amounts = place.sentence.rsplit_once(": ").map_or(&*place.sentence, |(amounts, _)| amounts);
+            place.sentence = format!("{amounts}: cannot be judged");
         }
     }
-    let mut sentences: Vec<String> = places.iter().take(SENTENCES).map(|place| place.sentence.clone()).collect();
-    if places.len() > SENTENCES {
-        sentences.push(format!("The table of places has {} more", places.len() - SENTENCES));
-    }
+    let mut sentences: Vec<String> = places.iter().map(|place| place.sentence.clone()).collect();
     let mut group = places.first().map(|place| place.owner.clone());
     if places.is_empty() {
-        sentences.push("Nothing accumulates in either run".to_owned());
         let (key, text) = differs.unzip();
-        sentences.extend(text);
+        let differs = text.map_or_else(String::new, |text| format!(". {text}"));
+        sentences.push(format!("Nothing accumulates in either run{differs}"));
         group = key;
     }
     let mut outcome = places.first().map_or(GrowthOutcome::NoGrowth, |place| place.outcome);
@@ -244,7 +243,18 @@ pub(super) fn of_runs(
         sentences = vec![format!("Cannot be judged: {}", reason.trim_end_matches('.'))];
     }
     let table = (!places.is_empty()).then(|| table(&places));
-    Ok(Some((RunsOutcome { outcome, text: sentences.join(". "), group }, table)))
+    let mut more: Vec<String> = sentences.split_off(1).into_iter().map(|sentence| format!("{sentence}.")).collect();
+    if more.len() > SENTENCES {
+        let left = more.split_off(SENTENCES).len() as u64;
+        more.push(format!("{} in the table.", several(left, "more place is", "more places are")));
+    }
+    let also = match places.len() {
+        0 | 1 => String::new(),
+        _ if more.is_empty() => String::new(),
+        n => format!("; and {}", several(n as u64 - 1, "more place", "more places")),
+    };
+    let text = sentences.pop().map_or_else(String::new, |first| first + also.as_str());
+    Ok(Some((RunsOutcome { outcome, text, more, group }, table)))
 }
 
 /// The places that leak in either run, the worst first.
@@ -320,6 +330,7 @@ fn filling(runs: [&RunLeaks; 2]) -> Option<RunsOutcome> {
     Some(RunsOutcome {
         outcome: GrowthOutcome::Unknown,
         text: format!("{} keeps {first} in the first run, {second} in the second. {ONE_POINT}", most.name),
+        more: Vec::new(),
         group: Some(most.owner.to_owned()),
     })
 }

@@ -52,8 +52,8 @@ pub struct CheckArgs {
     /// Soft references do not keep what they refer to, as if memory were short
     #[arg(long)]
     soft_as_weak: bool,
-    /// Let an input pass that cannot be judged (no GC roots, cut off, references taken out, most of it unreachable), and limits whose
-    /// names are not there; else the check ends with 4
+    /// Let an input pass that cannot be judged (no GC roots, cut off, references taken out, most of it unreachable). Let limits pass
+    /// whose names are not there. Without it the check ends with 4
     #[arg(long)]
     allow_incomplete: bool,
     /// Text for people, JSON for programs (docs/report-json.md)

@@ -20,8 +20,8 @@ pub struct CompareArgs {
     #[arg(value_name = "RUN_B")]
     second: PathBuf,
     /// How the runs are aligned: order (dump by dump), time since the start, collections, objects allocated, or each at its end. The last
-    /// is for runs that do the same work from beginning to end [default: the end where one has a single state, objects allocated where both know it, order of dumps that were
-    /// taken one by one, else time]
+    /// is for runs that do the same work from beginning to end. [default: the end where one has a single state. Else objects allocated
+    /// where both know it, order of dumps that were taken one by one, or time]
     #[arg(long, value_name = "BY", value_parser = ["order", "time", "gcs", "allocated", "end"])]
     align: Option<String>,
     /// How far from the start: dumps, milliseconds, collections, objects, or percent of each run [default: as far as the shorter run goes]

@@ -393,8 +393,8 @@ fn leak_rows(run: &RunMeasures, leak: &LeakWindow, rules: &WindowRules) -> Vec<F
             share: if first.bytes > 0 { 100.0 * change as f64 / first.bytes as f64 } else { f64::INFINITY },
         }
     };
-    let alone = SuspiciousWindows::find(run.began, &run.gcs, &run.levels, &WindowRules { is_well: false, ..*rules });
-    let is_at_rest = rules.is_well && alone.leak.is_some_and(|leak| leak.is_suspicious);
+    let alone = || SuspiciousWindows::find(run.began, &run.gcs, &run.levels, &WindowRules { is_well: false, ..*rules });
+    let is_at_rest = rules.is_well && alone().leak.is_some_and(|leak| leak.is_suspicious);
     let no_leak = if is_at_rest { "came to rest, or comes and goes" } else { "too short or too small" };
     let word = verdict(leak.is_suspicious, || no_leak.to_owned());
     let mut rows = vec![row("leak", "Leak", word.clone(), leak.from, leak.to)];

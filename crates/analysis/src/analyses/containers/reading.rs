@@ -76,10 +76,11 @@ pub(super) fn read(values: &HeapValues, progress: &Progress) -> Result<Container
             Err(_) => {}
         }
     }
-    // Of a list that is its first cell, and the rest a list again, the first counts.
+    // Of a list that is its first cell, and the rest a list again, the first counts. A cell has no parts; a map that knows the one around it has.
     for (at, &head) in found.heads().iter().enumerate() {
         let rest = |to: &&ObjectId| **to != head && heap.type_of(**to) == heap.type_of(head);
         if fills[at].made_of.is_none()
+            && found.extents()[at].parts == 0
             && let Some(at) =
                 heap.references(head).iter().find(rest).and_then(|to| found.heads().binary_search(to).ok())
         {

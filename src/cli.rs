@@ -22,6 +22,7 @@ mod report;
 mod scripts;
 mod shape;
 mod shell;
+mod structures;
 
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use memory_city::allocator;
@@ -114,6 +115,8 @@ enum Command {
     /// Run one analysis: growth, garbage collections, ...; --list explains them
     #[command(visible_alias = "analyze")]
     Analyse(analyse::AnalyseArgs),
+    /// Suggest descriptions of the data structures of a program, or check a file of them
+    Structures(structures::StructuresArgs),
     /// Compare two runs, before and after a fix: what is alive and what died, group by group
     Compare(compare::CompareArgs),
     /// Check for a build pipeline that nothing accumulates, or that limits are kept: exit code 3 when not
@@ -362,6 +365,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Analyse(args)) => analyse::analyse(args),
         Some(Command::Compare(args)) => compare::compare(args),
         Some(Command::Check(args)) => check::run(args),
+        Some(Command::Structures(args)) => structures::structures(args),
         Some(Command::Fleet(args)) => fleet::run(args),
         Some(Command::Convert(args)) => convert::convert(args),
         Some(Command::Page(args)) => page::page(args),

@@ -189,7 +189,7 @@ pub(super) fn search(
         let is_rest = !grew && history.places()[point.place as usize].is_shared();
         if let Some(path) = example.path.as_ref().filter(|_| !is_rest) {
             let way = way_lines(path, history.profile(), lines + 1 > FEW_LINES);
-            let of_collection = example.text(grew, point.count.1, has_shared_elements(history, point, example));
+            let of_collection = example.lines(grew, point.count.1, has_shared_elements(history, point, example));
             told.extend(way.into_iter().chain(of_collection).map(|line| format!("    {line}")));
         }
         lines += told.len();

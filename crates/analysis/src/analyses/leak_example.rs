@@ -1,9 +1,11 @@
 //! An example of each place that leaks: how it hangs on its root, and what it is filled with.
 
+use super::leak_structure::StructureAtTime;
 use crate::ownership::{
     Accumulation, Elements, Filled, Holding, OwnerHistory, OwnerPath, chained_elements, filled, has_elements,
     language_class, owner_paths,
 };
+use crate::structures::{ChangedPart, StructurePattern};
 use crate::tabular::count_text;
 use crate::timeline::{History, TimeWindow};
 use memory_city_heap::error::Result;
@@ -19,6 +21,8 @@ pub(super) struct Example {
     pub path: Option<OwnerPath>,
     /// Elements of the last collection on the path, at the first and the last time. The first is unknown if the place was another then.
     pub filled: Option<(Option<u64>, u64)>,
+    /// How the same collection grows as a data structure, where both times have it.
+    pub pattern: Option<StructurePattern>,
     /// The class of its elements in their dynamic language.
     pub class: Option<String>,
     /// Elements that the objects of a chain refer to at the last time, if others hold some of them too; else 0.
@@ -54,7 +58,7 @@ pub(super) fn examples(
         then.as_ref().zip(now.as_ref()).is_some_and(|(then, now)| then.is_like(now))
     };
     let alike: Vec<bool> = then.iter().zip(&paths).map(is_like).collect();
-    let (heap, _) = heaps.dominators(window.from, rules, progress)?;
+    let (heap, first_dominators) = heaps.dominators(window.from, rules, progress)?;
     let other = |(path, &is_like): (&Option<OwnerPath>, &bool)| {
         path.as_ref().filter(|_| !is_like).and_then(|path| same_field(&heap, path))
     };
@@ -62,13 +66,28 @@ pub(super) fn examples(
     let of_others = filled(heaps, window.from, rules, &others, progress)?;
     let same = then.into_iter().zip(alike).zip(of_others);
     let before = same.map(|((then, is_like), other)| if is_like { then.and_then(|then| then.filled) } else { other });
-    let (heap, dominators) = heaps.dominators(window.to, rules, progress)?;
-    let example = |((path, before), o): ((Option<OwnerPath>, Option<Filled>), &Option<ObjectId>)| {
-        let now = path.as_ref().and_then(|path| path.filled.clone());
-        let filled = now.map(|now| (before.filter(|b| b.of == now.of).map(|b| b.elements), now.elements));
-        Example { path, filled, class: None, chained: 0, about: o.and_then(|o| about(&heap, o)) }
+    let now: Vec<Option<Filled>> = paths.iter().map(|path| path.as_ref()?.filled.clone()).collect();
+    let is_same = |before: &Filled, now: &Option<Filled>| now.as_ref().is_some_and(|now| now.of == before.of);
+    let before: Vec<Option<Filled>> =
+        before.zip(&now).map(|(before, now)| before.filter(|before| is_same(before, now))).collect();
+    let at_first = match window.from == window.to {
+        true => vec![None; before.len()],
+        false => StructureAtTime::of(&heap, &first_dominators, &before, progress)?,
     };
-    let mut examples: Vec<Example> = paths.into_iter().zip(before).zip(&last).map(example).collect();
+    drop((heap, first_dominators));
+    let (heap, dominators) = heaps.dominators(window.to, rules, progress)?;
+    let at_last = match at_first.iter().any(Option::is_some) {
+        true => StructureAtTime::of(&heap, &dominators, &now, progress)?,
+        false => vec![None; now.len()],
+    };
+    let patterns = std::iter::zip(at_first, at_last).map(|(first, last)| StructureAtTime::pattern([first?, last?]));
+    let counts = std::iter::zip(before, now).map(|(before, now)| Some((before.map(|b| b.elements), now?.elements)));
+    let mut examples: Vec<Example> = (paths.into_iter().zip(counts).zip(patterns).zip(&last))
+        .map(|(((path, filled), pattern), o)| {
+            let about = o.and_then(|o| about(&heap, o));
+            Example { path, filled, pattern, class: None, chained: 0, about }
+        })
+        .collect();
     for (example, point) in examples.iter_mut().zip(points) {
         let place = match &point.elements {
             Elements::Below(below) => below.first().copied().unwrap_or(point.place),
@@ -125,15 +144,27 @@ fn example(
 }
 
 impl Example {
+    /// The lines below the path: [`Example::text`], and how the collection grows.
+    pub fn lines(&self, grew: bool, count: u64, shared: bool) -> Vec<String> {
+        let text = self.text(grew, count, shared);
+        let pattern = self.pattern.filter(|_| text.is_some() && self.chained == 0);
+        let pattern = pattern.map(|pattern| format!("{}: {}", pattern.text(), pattern.next_step()));
+        text.into_iter().chain(pattern).collect()
+    }
+
     /// The text below the path: the collection on it, with its elements, unless these are few of `count`, or as many as at first. `shared`:
     /// whether it has elements that others hold too.
-    pub fn text(&self, grew: bool, count: u64, shared: bool) -> Option<String> {
+    fn text(&self, grew: bool, count: u64, shared: bool) -> Option<String> {
         if self.chained > 0 {
             return Some(format!("{} elements hang on it, with those that others hold too", count_text(self.chained)));
         }
         let mut text = String::new();
         let of = self.path.as_ref().and_then(|path| path.filled.as_ref()).map(|filled| &filled.of);
-        let tells = |(first, last): &(Option<u64>, u64)| last * FEW >= count && !(grew && *first == Some(*last));
+        // Few elements, or as many as before, say something where they are larger ones.
+        let is_data = self.pattern.is_some_and(|pattern| pattern.what == ChangedPart::Data);
+        let tells = |(first, last): &(Option<u64>, u64)| {
+            grew && is_data || last * FEW >= count && !(grew && *first == Some(*last))
+        };
         if let (Some(of), Some((first, last))) = (of, self.filled.filter(tells)) {
             text.push_str(&format!("this {of} has {} elements", count_text(last)));
             if let Some(first) = first.filter(|_| grew) {

@@ -12,7 +12,7 @@
 //! | `one_object` | the page of one object |
 //! | `thread_retained` | the objects that each thread alone keeps alive |
 //! | `leak_place` | a leaking place in the words of windows and pages |
-//! | `leak_example`, `leak_headline`, `leak_sentence` | parts of the analysis `leak`: ways to places, first lines, sentences |
+//! | `leak_example`, `leak_headline`, `leak_sentence`, `leak_structure` | parts of the analysis `leak`: ways to places, first lines, sentences, patterns |
 //! | `owner_times` | the owners at the points in time worth a look |
 //! | `registry` | the registry; programs may add their own analyses |
 //! | `verdict` | the largest growth, or none, in a sentence |
@@ -56,6 +56,7 @@ mod leak_first_line;
 mod leak_headline;
 mod leak_place;
 mod leak_sentence;
+mod leak_structure;
 mod leak_table;
 mod leak_verdict;
 mod measures;
@@ -132,6 +133,7 @@ analyses! {
     graph,
     outside_heap: detector,
     structures,
+    suggested_structures,
     growing_structures: detector,
     containers,
     duplicate_strings,

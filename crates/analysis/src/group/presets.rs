@@ -3,7 +3,7 @@
 use super::registry::{Registry, RegistryError};
 
 /// Name, title, list, and an explanation. A task with an unknown classifier is left out.
-const TASKS: [(&str, &str, &str, &str); 6] = [
+const TASKS: [(&str, &str, &str, &str); 7] = [
     (
         "what-grows",
         "What grows",
@@ -30,6 +30,13 @@ const TASKS: [(&str, &str, &str, &str); 6] = [
         "owner",
         "Each object is where the path of its owners leads: from the static field or thread that keeps it alive, down to \
          the collection it is in",
+    ),
+    (
+        "which-structures",
+        "Which data structures",
+        "structure(place)",
+        "Maps, lists and queues are buildings, below what owns them. Each has all that it alone keeps, its elements among it; \
+         structures inside it count with it",
     ),
     (
         "what-is-garbage",

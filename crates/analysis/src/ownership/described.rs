@@ -115,10 +115,10 @@ mod tests {
         let filled = |descriptions: &Descriptions| {
             let described =
                 DescribedCollections::on(&way, &filling, None, descriptions, &Progress::default()).expect("counted");
-            filling.last_on(way[0].as_ref()?, &described).map(|(filled, _)| filled)
+            filling.last_on(way[0].as_ref()?, &described)
         };
         let mut descriptions = Descriptions::of(&JVM).expect("descriptions");
-        let of_depot = |elements| Some(Filled { of: "com.acme.Depot".to_owned(), elements });
+        let of_depot = |elements| Some(Filled { of: "com.acme.Depot".to_owned(), elements, object: o[0] });
         assert_eq!(filled(&descriptions), of_depot(2), "the slots of its array");
         descriptions.add(StructureFile::parse("depot.ds", DEPOT).expect("a description"));
         assert_eq!(filled(&descriptions), of_depot(3));

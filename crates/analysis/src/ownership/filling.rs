@@ -20,6 +20,8 @@ pub struct Filled {
     pub of: String,
     /// Its elements; the entries of a map.
     pub elements: u64,
+    /// The collection itself, in its heap state.
+    pub object: ObjectId,
 }
 
 /// The first of these fields of an object that holds a whole number.
@@ -57,8 +59,8 @@ impl<'h> Filling<'h> {
         self.heap
     }
 
-    /// The last collection of a path that has elements, and the object that it is.
-    pub(super) fn last_on(&self, way: &[ObjectId], described: &DescribedCollections<'_>) -> Option<(Filled, ObjectId)> {
+    /// The last collection of a path that has elements.
+    pub(super) fn last_on(&self, way: &[ObjectId], described: &DescribedCollections<'_>) -> Option<Filled> {
         let of = |o: ObjectId| self.heap.type_of(o);
         let mut heads: Vec<ObjectId> = Vec::new();
         for (i, &o) in way.iter().enumerate() {
@@ -77,7 +79,7 @@ impl<'h> Filling<'h> {
         }
         heads.into_iter().rev().filter(|&o| !self.heap.is_class_object(o)).find_map(|o| {
             let elements = described.elements(o).or_else(|| self.elements(o)).filter(|&elements| elements > 0)?;
-            Some((Filled { of: type_name(self.heap, of(o)).to_owned(), elements }, o))
+            Some(Filled { of: type_name(self.heap, of(o)).to_owned(), elements, object: o })
         })
     }
 
@@ -90,7 +92,7 @@ impl<'h> Filling<'h> {
         &self,
         values: Option<&HeapValues>,
         described: &DescribedCollections<'_>,
-        mut found: Vec<Option<(Filled, ObjectId)>>,
+        mut found: Vec<Option<Filled>>,
         progress: &Progress,
     ) -> Result<Vec<Option<Filled>>> {
         let keeps_size = |o: ObjectId| {
@@ -99,7 +101,7 @@ impl<'h> Filling<'h> {
                 && !self.is_array(of)
                 && described.elements(o).is_none()
         };
-        let asked: Vec<ObjectId> = found.iter().flatten().map(|(_, o)| *o).filter(|&o| keeps_size(o)).collect();
+        let asked: Vec<ObjectId> = found.iter().flatten().map(|filled| filled.object).filter(|&o| keeps_size(o)).collect();
         if let Some(values) = values.filter(|_| !asked.is_empty()) {
             let known = &self.heap.profile().collections;
             let details = values.details(&asked, DetailLimits::default(), progress)?;
@@ -120,12 +122,12 @@ impl<'h> Filling<'h> {
             }
             // Redacted dumps say 0 of every size.
             let redacted = self.heap.is_redacted();
-            for (filled, o) in found.iter_mut().flatten() {
-                let own = sizes.get(o).copied().filter(|&size| size > 0 || !redacted);
+            for filled in found.iter_mut().flatten() {
+                let own = sizes.get(&filled.object).copied().filter(|&size| size > 0 || !redacted);
                 filled.elements = own.unwrap_or(filled.elements);
             }
         }
-        Ok(found.into_iter().map(|found| found.map(|(filled, _)| filled)).collect())
+        Ok(found)
     }
 
     /// The elements of an object; `None` if it is no collection and has no array of references. Takes as long as it has
@@ -316,12 +318,12 @@ mod tests {
         let none = DescribedCollections::default();
         let on = |way: &[usize]| {
             let way: Vec<ObjectId> = way.iter().map(|&i| o[i]).collect();
-            filling.last_on(&way, &none).map(|(filled, _)| filled)
+            filling.last_on(&way, &none)
         };
-        let filled = |of: &str, elements| Some(Filled { of: of.to_owned(), elements });
-        assert_eq!(on(&[0, 1, 2, 3, 6]), filled("java.util.HashSet", 3));
-        assert_eq!(on(&[0, 1, 2, 4, 8, 10]), filled("java.util.ArrayList", 2));
-        assert_eq!(on(&[11, 13, 14]), filled("com.acme.Table", 3));
+        let filled = |of: &str, elements, at: usize| Some(Filled { of: of.to_owned(), elements, object: o[at] });
+        assert_eq!(on(&[0, 1, 2, 3, 6]), filled("java.util.HashSet", 3, 0));
+        assert_eq!(on(&[0, 1, 2, 4, 8, 10]), filled("java.util.ArrayList", 2, 8));
+        assert_eq!(on(&[11, 13, 14]), filled("com.acme.Table", 3, 11));
         assert_eq!(on(&[14]), None);
     }
 }

@@ -404,7 +404,8 @@ mod tests {
             ("Timer", "Timeout", 8),
             ("Map", "Timer", 8),
         ] {
-            let path = OwnerPath { filled: Some(Filled { of: filled.into(), elements: 9 }), ..path.clone() };
+            let filled_here = Filled { of: filled.into(), elements: 9, object: ObjectId(0) };
+            let path = OwnerPath { filled: Some(filled_here), ..path.clone() };
             assert_eq!(path.up_to_filled(place).steps.len(), steps, "{filled} {place}");
         }
     }

@@ -10,6 +10,7 @@ mod growth;
 mod growth_tests;
 mod patterns;
 pub(crate) mod registry;
+mod suggested;
 
 pub(crate) use field_ends::{FieldEnd, FieldStart, field_ends};
 pub(crate) use fill::{StructureFill, fills};
@@ -17,4 +18,5 @@ pub(crate) use followed::{FollowedHeads, FollowedKey, HeadFollowing};
 pub(crate) use growth::{StructureGrowth, StructureSizes, StructuresApart, apart, change, growths, sizes};
 pub(crate) use patterns::{ChangedPart, StrongGrowth, StructurePattern};
 pub(crate) use registry::fingerprint;
-pub use registry::{EXTENSION, add, descriptions, find, in_folder, read};
+pub(crate) use suggested::{SuggestedStructure, suggested, suggestions_as_file};
+pub use registry::{EXTENSION, add, descriptions, find, in_folder, in_own_form, read};

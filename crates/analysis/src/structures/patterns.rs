@@ -12,7 +12,7 @@
 //! bytes or in objects. Few elements may keep much each. So a structure also grows as a container if new elements explain half of what it
 //! retains more, each with what an element keeps on average.
 
-use super::growth::{StructureGrowth, StructureSizes, change};
+use super::growth::{StructureSizes, change};
 use memory_city_heap::Amount;
 
 /// The growth that counts as strong.
@@ -24,6 +24,11 @@ pub(crate) struct StrongGrowth {
 }
 
 impl StrongGrowth {
+    /// Percent of the heap's growth that is strong, where no other is asked for.
+    pub const SHARE: u64 = 10;
+    /// Percent of the heap whose share is strong where the heap grows less.
+    pub const LEAST: u64 = 5;
+
     /// `share` percent of the growth of a heap. If that changes less than `least` percent of its size, of this.
     pub fn new(heap: [Amount; 2], share: u64, least: u64) -> StrongGrowth {
         let strong = |ends: [u64; 2]| {
@@ -68,17 +73,18 @@ impl StructurePattern {
     /// The pattern of a structure with these sizes. Growth comes first: what shrinks in one size and grows in another grows. A structure that
     /// reaches classes reaches whatever their static fields hold: `with_deep` says whether the deep size counts.
     pub fn of(
-        growth: &StructureGrowth,
+        retained: [Amount; 2],
+        elements: [Option<u64>; 2],
         sizes: [StructureSizes; 2],
         with_deep: bool,
         strong: StrongGrowth,
     ) -> StructurePattern {
         for shrinks in [false, true] {
             let is_strong = |ends| strong.is_met(ends, shrinks);
-            let is_shared = !is_strong(growth.retained);
+            let is_shared = !is_strong(retained);
             let structure = is_strong(sizes.map(|s| s.structure)) || is_strong(sizes.map(|s| s.deep_structure));
             let what = match () {
-                () if structure || !is_shared && elements_explain(growth, shrinks) => ChangedPart::Container,
+                () if structure || !is_shared && elements_explain(retained, elements, shrinks) => ChangedPart::Container,
                 () if !is_shared || with_deep && is_strong(sizes.map(|s| s.deep)) => ChangedPart::Data,
                 () => continue,
             };
@@ -137,8 +143,8 @@ impl StructurePattern {
 }
 
 /// Whether elements that came, or went, are most of the growth of what a structure retains.
-fn elements_explain(growth: &StructureGrowth, shrinks: bool) -> bool {
-    let ([before, after], [Some(few), Some(many)]) = (growth.retained, growth.elements) else { return false };
+fn elements_explain([before, after]: [Amount; 2], elements: [Option<u64>; 2], shrinks: bool) -> bool {
+    let [Some(few), Some(many)] = elements else { return false };
     let (less, more, few, many) =
         if shrinks { (after.bytes, before.bytes, many, few) } else { (before.bytes, after.bytes, few, many) };
     let came = change([few, many]) as f64;

@@ -2,7 +2,9 @@
 
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::progress::Progress;
-use memory_city_heap::structures::{DescriptionError, Descriptions, FoundStructures, StructureFile, StructureRules};
+use memory_city_heap::structures::{
+    DescriptionError, Descriptions, FoundStructures, StructureFile, StructureRules, formatted,
+};
 use memory_city_heap::{BitSet, HeapState, Profile, regular};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -34,15 +36,26 @@ pub(crate) fn fingerprint() -> u64 {
 /// # Errors
 /// When it cannot be read, is no text, or breaks the language.
 pub fn read(path: &Path) -> Result<StructureFile> {
+    StructureFile::parse(&path.display().to_string(), &text_of(path)?).map_err(DescriptionError::unusable)
+}
+
+/// The text of a file of descriptions in the formatter's form.
+///
+/// # Errors
+/// As [`read`].
+pub fn in_own_form(path: &Path) -> Result<String> {
+    formatted(&path.display().to_string(), &text_of(path)?).map_err(DescriptionError::unusable)
+}
+
+fn text_of(path: &Path) -> Result<String> {
     let bytes = regular::read(path, LONGEST).map_err(|error| Error::io(path, error))?;
-    let text = String::from_utf8(bytes).map_err(|error| Error::Format {
+    String::from_utf8(bytes).map_err(|error| Error::Format {
         path: path.to_owned(),
         offset: Some(error.utf8_error().valid_up_to() as u64),
         found: "bytes that are no UTF-8".into(),
         expected: "descriptions of data structures as text".into(),
         remedy: "Save it as UTF-8".into(),
-    })?;
-    StructureFile::parse(&path.display().to_string(), &text).map_err(DescriptionError::unusable)
+    })
 }
 
 /// Reads all files of descriptions in a folder, in the order of their names; none where there is no folder.

@@ -10,9 +10,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 fn run(dump: &Path, given: &[(&str, &str)]) -> Findings {
+    run_analysis("structures", dump, given)
+}
+
+fn run_analysis(id: &str, dump: &Path, given: &[(&str, &str)]) -> Findings {
     let source =
         Source::open(&[dump.to_path_buf()], "type", GroupOptions::default(), &Progress::new()).expect("the dump");
-    let analysis = AnalysisRegistry::built_in().get("structures").expect("it is there");
+    let analysis = AnalysisRegistry::built_in().get(id).expect("it is there");
     let arguments = Arguments::parse(&analysis.describe(), given.iter().copied()).expect("arguments");
     let window = TimeWindow::whole(source.timeline());
     analyses::run(&*analysis, &source, window, &arguments, &Progress::new()).expect("structures")
@@ -130,6 +134,11 @@ fn structures_have_the_elements_that_the_program_put_into_them() {
 
     // The program's own structure is described while it is looked at.
     assert!(all.iter().all(|row| row["type"] != "Structures$Depot"));
+    let suggested = run_analysis("suggested-structures", &dump, &[("top", "1000")]).answers.join("\n");
+    let depot = "DS Structures$Depot {\n    Structures$Shelf[];\n    size: filled;\n    capacity: shelves.length;\n}\n\
+        Structures$Shelf {\n    Structures$Shelf;\n    (*);\n    value: item;\n}";
+    assert!(suggested.contains(depot), "{suggested}");
+    suggestions_are_like_descriptions(&dump, (25, 34), (20, 25), &SUGGESTED_OF_JDK);
     let file = folder.path().join("depot.ds");
     let text = "DS Structures$Depot { Structures$Shelf[]; size: filled; name: title; }\n\
         Structures$Shelf { Structures$Shelf; (*); value: item; }\n";
@@ -141,6 +150,46 @@ fn structures_have_the_elements_that_the_program_put_into_them() {
     assert_eq!((depots.len(), cells), (1, ["301", "303", "301", "\"the depot\""].map(str::to_owned)));
 
     adds_up(&dump);
+}
+
+/// Heads that the heap itself suggests, with the field of their number of elements.
+const SUGGESTED_OF_JDK: [(&str, &str); 8] = [
+    ("java.util.HashMap", "size"),
+    ("java.util.HashSet", "map"),
+    ("java.util.LinkedList", "size"),
+    ("java.util.PriorityQueue", "size"),
+    ("java.util.TreeMap", "size"),
+    ("java.util.concurrent.ArrayBlockingQueue", "count"),
+    ("java.util.concurrent.CopyOnWriteArrayList", "array.length"),
+    ("java.util.concurrent.LinkedBlockingQueue", "count.value"),
+];
+
+const SUGGESTED_OF_LIBRARIES: [(&str, &str); 6] = [
+    ("clojure.lang.PersistentTreeMap", "_count"),
+    ("com.google.common.collect.LinkedListMultimap", "size"),
+    ("io.netty.util.collection.IntObjectHashMap", "size"),
+    ("java.util.ArrayList", "size"),
+    ("scala.collection.mutable.ArrayBuffer", "size0"),
+    ("scala.collection.mutable.HashMap", "tableSize"),
+];
+
+/// Suggestions that leave out no described type: at least `recall` of the described ones and `precision` of the suggested ones are both.
+fn suggestions_are_like_descriptions(dump: &Path, recall: (u32, u32), precision: (u32, u32), fields: &[(&str, &str)]) {
+    let findings = run_analysis("suggested-structures", dump, &[("described", "include"), ("top", "1000")]);
+    let all = rows(&findings, "suggested");
+    for (of, field) in fields {
+        let found = all.iter().find(|row| row["type"] == *of);
+        assert_eq!(found.map(|row| &*row["size"]), Some(*field), "{of}");
+    }
+    let note = findings.notes.iter().find(|note| note.contains("suggested")).expect("the comparison");
+    let share = |part: &str| {
+        let mut numbers = part.split_whitespace().filter_map(|word| word.parse::<u32>().ok());
+        (numbers.next().expect("a number"), numbers.next().expect("a second number"))
+    };
+    let (first, second) = note.split_once(". ").expect("two sentences");
+    for ((found, of), (least, of_all)) in [(share(first), recall), (share(second), precision)] {
+        assert!(found * of_all >= least * of, "{note}");
+    }
 }
 
 /// Type of the head, and elements, of the collections of libraries.
@@ -181,6 +230,7 @@ fn structures_of_libraries_have_the_elements_that_were_put_into_them() {
     let lacking: Vec<_> = OF_LIBRARIES.iter().filter(|(of, elements)| with(&all, of, *elements).is_empty()).collect();
     assert!(lacking.is_empty(), "{lacking:?}");
     assert_eq!(with(&all, "io.netty.util.collection.LongObjectHashMap", 1602).len(), 1);
+    suggestions_are_like_descriptions(&dump, (28, 47), (3, 4), &SUGGESTED_OF_LIBRARIES);
     // Contents that lie in parts, each once: an entry is no contents, its value and its key are.
     for (of, elements, leaves) in [
         ("com.google.common.collect.HashBiMap", 1304, 2 * 1304),

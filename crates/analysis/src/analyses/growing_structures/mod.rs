@@ -52,7 +52,7 @@ impl Analysis for GrowingStructures {
                     "strong",
                     "Strong growth",
                     "Percent of the heap's growth, in bytes or objects, from which on the growth of a structure is strong",
-                    10,
+                    StrongGrowth::SHARE,
                     1,
                     1000,
                 ),
@@ -61,7 +61,7 @@ impl Analysis for GrowingStructures {
                     "Least growth of the heap",
                     "Percent of the heap at the first point in time. If the heap changes less, growth is strong by its \
                      share of this",
-                    5,
+                    StrongGrowth::LEAST,
                     0,
                     100,
                 ),
@@ -231,7 +231,8 @@ impl GrowthQuestion<'_> {
                 StructureSizes { structure: of(structure), deep_structure: of(deep_structure), deep: of(deep) }
             });
             let with_deep = !states[1].heads.heads_of(growth.key).any(|head| reaching.contains(head.0));
-            JudgedStructure { growth, sizes, pattern: StructurePattern::of(&growth, sizes, with_deep, strong) }
+            let pattern = StructurePattern::of(growth.retained, growth.elements, sizes, with_deep, strong);
+            JudgedStructure { growth, sizes, pattern }
         };
         let both = measured[0].iter().zip(&measured[1]).map(|(&before, &after)| [before, after]);
         let mut judged: Vec<JudgedStructure> = growths.into_iter().zip(both).map(judge).collect();

@@ -2,16 +2,24 @@
 
 use crate::group::registry::{OptionInfo, RegistryError};
 use crate::group::{Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry};
+use crate::ownership::OwnerTree;
 use crate::structures::find;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use std::sync::Arc;
 
-const OPTIONS: [OptionInfo; 1] = [OptionInfo {
-    name: "heads",
-    description: "Only the heads of structures that no other structure owns, and nothing else",
-    example: None,
-}];
+const OPTIONS: [OptionInfo; 2] = [
+    OptionInfo {
+        name: "heads",
+        description: "Only the heads of structures that no other structure owns, and nothing else",
+        example: None,
+    },
+    OptionInfo {
+        name: "place",
+        description: "The structure by its place instead: the path of its owners, from the GC root down",
+        example: None,
+    },
+];
 
 pub(super) fn register(registry: &mut Registry) -> std::result::Result<(), RegistryError> {
     let meta = ClassifierMeta::new("structure", "Structure")
@@ -22,17 +30,30 @@ pub(super) fn register(registry: &mut Registry) -> std::result::Result<(), Regis
         )
         .reads(Reads::TYPE | Reads::REFERENCES | Reads::REFERRERS | Reads::ROOTS | Reads::ID);
     registry.add_with_options(meta.clone(), &OPTIONS, move |request| {
-        let only_heads = request.has("heads");
-        Ok(Arc::new(OutermostStructure { meta: meta.clone(), only_heads, of: Vec::new(), types: Vec::new() }))
+        let (only_heads, names) = (request.has("heads"), StructureNames::Types(Vec::new()));
+        Ok(Arc::new(OutermostStructure {
+            meta: if request.has("place") { meta.clone().with_own_groups() } else { meta.clone() },
+            only_heads,
+            by_place: request.has("place"),
+            of: Vec::new(),
+            names,
+        }))
     })
 }
 
 struct OutermostStructure {
     meta: ClassifierMeta,
     only_heads: bool,
-    /// By object of the prepared heap state: the number of a type and 1, 0 for no structure, [`NOT_A_HEAD`].
+    by_place: bool,
+    /// By object of the prepared heap state: the number of a name and 1, 0 for no structure, [`NOT_A_HEAD`].
     of: Vec<u32>,
-    types: Vec<Arc<str>>,
+    names: StructureNames,
+}
+
+/// The names of structures: types of heads, or places in the tree of owners.
+enum StructureNames {
+    Types(Vec<Arc<str>>),
+    Places(OwnerTree),
 }
 
 const NOT_A_HEAD: u32 = u32::MAX;
@@ -53,7 +74,10 @@ impl Classifier for OutermostStructure {
             None => values.one("not known"),
             Some(0) => values.one("In no structure"),
             Some(NOT_A_HEAD) => (),
-            Some(of) => values.one(&self.types[of as usize - 1]),
+            Some(of) => match &self.names {
+                StructureNames::Types(types) => values.one(&types[of as usize - 1]),
+                StructureNames::Places(tree) => values.chain(tree.path(of - 1)),
+            },
         }
     }
 
@@ -68,18 +92,29 @@ impl Classifier for OutermostStructure {
     fn prepare(&self, run: &GroupingRun<'_>) -> Result<Option<Arc<dyn Classifier>>> {
         let Some(heap) = run.heap else { return Ok(None) };
         let found = find(heap, run.among, run.progress)?;
-        let dominators = Dominators::new(heap, KeepRules::default(), run.progress)?;
+        let rules = KeepRules::default();
+        let rules = if self.by_place { rules.for_owners() } else { rules };
+        let dominators = Dominators::new(heap, rules, run.progress)?;
         let mut of = found.outermost(&dominators);
+        let names = match self.by_place {
+            true => StructureNames::Places(OwnerTree::new(heap, &dominators, run.progress)?),
+            false => StructureNames::Types(heap.types().iter().map(|of| Arc::from(&*of.name)).collect()),
+        };
         drop(dominators);
         for (o, number) in heap.objects().zip(&mut of) {
             let head = number.checked_sub(1).map(|at| found.heads()[at as usize]);
             *number = match head {
                 _ if self.only_heads && head != Some(o) => NOT_A_HEAD,
                 None => 0,
-                Some(head) => heap.type_of(head).0 + 1,
+                Some(head) => match &names {
+                    StructureNames::Types(_) => heap.type_of(head).0 + 1,
+                    // What weak references lead to has no place.
+                    StructureNames::Places(tree) => {
+                        Some(tree.of(head)).filter(|place| *place > 0).map_or(0, |at| at + 1)
+                    }
+                },
             };
         }
-        let types = heap.types().iter().map(|of| Arc::from(&*of.name)).collect();
-        Ok(Some(Arc::new(OutermostStructure { meta: self.meta.clone(), only_heads: self.only_heads, of, types })))
+        Ok(Some(Arc::new(OutermostStructure { meta: self.meta.clone(), of, names, ..*self })))
     }
 }

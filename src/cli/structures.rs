@@ -1,0 +1,60 @@
+//! The command `structures`: suggests descriptions of data structures, or brings a file of them into its own form.
+
+use super::{GroupingArgs, with_progress};
+use clap::Args;
+use memory_city::terminal::print;
+use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow};
+use memory_city_analysis::structures;
+use memory_city_analysis::timeline::Source;
+use memory_city_heap::error::Result;
+use memory_city_heap::printable::EscapeForm;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Args)]
+#[group(id = "task", required = true, multiple = false)]
+pub struct Task {
+    /// Suggest descriptions for types that look like data structures and that none describes, as text for a file
+    #[arg(long, requires = "paths")]
+    suggest: bool,
+    /// Check a file of descriptions, and print it in its own form
+    #[arg(long, value_name = "FILE")]
+    format: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct StructuresArgs {
+    /// Heap dumps, a trace or a recording; of several points in time the last one counts
+    #[arg(value_name = "PATH")]
+    pub(super) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    task: Task,
+    #[command(flatten)]
+    grouped: GroupingArgs,
+}
+
+/// Suggests, or brings into form.
+pub fn structures(args: StructuresArgs) -> Result<ExitCode> {
+    let text = match &args.task.format {
+        Some(file) => structures::in_own_form(file)?,
+        None => suggestions(&args)?,
+    };
+    print(EscapeForm::Text, |out| out.write_all(text.as_bytes()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn suggestions(args: &StructuresArgs) -> Result<String> {
+    let analysis = AnalysisRegistry::built_in().get("suggested-structures")?;
+    let arguments = Arguments::parse(&analysis.describe(), [("top", "100000")])?;
+    let findings = with_progress(|progress| {
+        let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;
+        let window = TimeWindow::whole(source.timeline());
+        analyses::run(&*analysis, &source, window, &arguments, progress)
+    })?;
+    let mut text: String = findings.notes.iter().map(|note| format!("// {note}\n")).collect();
+    if findings.answers.is_empty() {
+        text.push_str(&format!("// {}\n", findings.tables.first().map_or("", |table| &table.empty_text)));
+    }
+    findings.answers.iter().for_each(|line| text.extend([line, "\n"]));
+    Ok(text)
+}

@@ -18,6 +18,9 @@ pub(super) const STRUCTURES: &[(&str, &str)] = files![
     "jruby.ds",
     "jython.ds",
     "guava.ds",
+    "fastutil.ds",
+    "trove.ds",
+    "hppc.ds",
     "netty.ds",
     "android.ds",
 ];

@@ -18,6 +18,7 @@ pub(super) const STRUCTURES: &[(&str, &str)] = files![
     "jruby.ds",
     "jython.ds",
     "guava.ds",
+    "caffeine.ds",
     "fastutil.ds",
     "trove.ds",
     "hppc.ds",

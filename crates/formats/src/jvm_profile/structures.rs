@@ -22,6 +22,8 @@ pub(super) const STRUCTURES: &[(&str, &str)] = files![
     "fastutil.ds",
     "trove.ds",
     "hppc.ds",
+    "agrona.ds",
+    "jctools.ds",
     "netty.ds",
     "android.ds",
 ];

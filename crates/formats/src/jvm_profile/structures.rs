@@ -25,6 +25,7 @@ pub(super) const STRUCTURES: &[(&str, &str)] = files![
     "agrona.ds",
     "jctools.ds",
     "netty.ds",
+    "h2.ds",
     "android.ds",
 ];
 

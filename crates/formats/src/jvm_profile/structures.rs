@@ -17,6 +17,7 @@ pub(super) const STRUCTURES: &[(&str, &str)] = files![
     "clojure.ds",
     "jruby.ds",
     "jython.ds",
+    "rhino.ds",
     "guava.ds",
     "caffeine.ds",
     "fastutil.ds",

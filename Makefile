@@ -16,7 +16,8 @@ RUN_PACKAGES := build-essential pkg-config curl ca-certificates libvulkan1 mesa-
 # The oldest JDK that will do, of those the distribution has: Ubuntu 22.04's default is too old.
 TEST_PACKAGES := xvfb xdotool openbox imagemagick x11-utils \
 	'openjdk-17-jdk-headless|openjdk-21-jdk-headless|default-jdk-headless' libh2-java python3 python3-venv musl-tools \
-	libguava-java libclojure-java scala-library libnetty-java
+	libguava-java libclojure-java scala-library libnetty-java \
+	libcaffeine-java libjctools-java librhino-java libtrove3-java
 # What the sample city of http-pool is recorded from.
 RECORDER_PACKAGES := libcommons-httpclient-java libcommons-logging-java libcommons-codec-java
 # What the recorder's benchmark records, besides the Tomcat of `make real`.

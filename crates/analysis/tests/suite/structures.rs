@@ -246,6 +246,72 @@ fn structures_of_libraries_have_the_elements_that_were_put_into_them() {
     }
 }
 
+/// The same of more libraries.
+const OF_MORE_LIBRARIES: [(&str, u32); 35] = [
+    ("com.github.benmanes.caffeine.cache.BoundedLocalCache$BoundedLocalManualCache", 1701),
+    // The cache behind it is of a type that was generated.
+    ("com.github.benmanes.caffeine.cache.SSMS", 1701),
+    ("com.github.benmanes.caffeine.cache.UnboundedLocalCache$UnboundedLocalManualCache", 1702),
+    ("com.github.benmanes.caffeine.cache.UnboundedLocalCache", 1702),
+    ("com.github.benmanes.caffeine.cache.BoundedLocalCache$BoundedLocalAsyncLoadingCache", 1703),
+    ("org.jctools.queues.MpscArrayQueue", 1801),
+    ("org.jctools.queues.SpscArrayQueue", 1802),
+    ("org.jctools.queues.MpscUnboundedArrayQueue", 1803),
+    ("org.jctools.queues.SpscUnboundedArrayQueue", 1804),
+    ("org.jctools.queues.MpmcArrayQueue", 1805),
+    ("org.jctools.queues.MpscChunkedArrayQueue", 1806),
+    ("org.h2.mvstore.MVMap", 1901),
+    ("org.h2.mvstore.Page$NonLeaf", 1901),
+    ("org.h2.mvstore.MVMap", 1902),
+    ("org.h2.mvstore.MVMap", 1903),
+    ("org.h2.mvstore.tx.TransactionMap", 1904),
+    ("org.h2.mvstore.tx.TransactionStore$TxMapBuilder$TMVMap", 1904),
+    ("org.h2.result.LocalResult", 1905),
+    ("org.mozilla.javascript.NativeObject", 905),
+    ("org.mozilla.javascript.EmbeddedSlotMap", 905),
+    ("org.mozilla.javascript.NativeObject", 2001),
+    ("org.mozilla.javascript.HashSlotMap", 2001),
+    ("org.mozilla.javascript.NativeArray", 2002),
+    ("org.mozilla.javascript.NativeMap", 2003),
+    ("org.mozilla.javascript.Hashtable", 2003),
+    ("org.mozilla.javascript.NativeSet", 2004),
+    ("org.mozilla.javascript.Hashtable", 2004),
+    ("gnu.trove.map.hash.THashMap", 2101),
+    ("gnu.trove.set.hash.THashSet", 2102),
+    ("gnu.trove.map.hash.TIntObjectHashMap", 2103),
+    ("gnu.trove.map.hash.TObjectIntHashMap", 2104),
+    ("gnu.trove.set.hash.TIntHashSet", 2105),
+    ("gnu.trove.list.array.TIntArrayList", 2106),
+    ("gnu.trove.list.linked.TLongLinkedList", 2107),
+    ("gnu.trove.stack.array.TIntArrayStack", 2108),
+];
+
+#[test]
+fn structures_of_more_libraries_have_the_elements_that_were_put_into_them() {
+    let jars = ["caffeine.jar", "jctools-core.jar", "h2.jar", "rhino.jar", "trove4j.jar"];
+    let Some((_folder, dump)) = dump_of("MoreLibraries", &jars) else { return };
+    let all = rows(&run(&dump, &[("which", "all"), ("top", "100000")]), "structures");
+    let lacking: Vec<_> =
+        OF_MORE_LIBRARIES.iter().filter(|(of, elements)| with(&all, of, *elements).is_empty()).collect();
+    assert!(lacking.is_empty(), "{lacking:?}");
+    for (of, elements, leaves) in [
+        // Besides keys and values, the map that has all entries.
+        ("com.github.benmanes.caffeine.cache.SSMS", 1701, 2 * 1701 + 1),
+        ("org.jctools.queues.MpscArrayQueue", 1801, 1801),
+        ("org.mozilla.javascript.EmbeddedSlotMap", 905, 2 * 905),
+        ("gnu.trove.map.hash.TIntObjectHashMap", 2103, 2103),
+    ] {
+        assert_eq!(with(&all, of, elements)[0]["leaves"], leaves.to_string(), "{of}");
+    }
+    for (of, elements, room) in [
+        ("org.jctools.queues.MpmcArrayQueue", 1805, "2048"),
+        ("org.mozilla.javascript.EmbeddedSlotMap", 905, "2048"),
+        ("gnu.trove.list.array.TIntArrayList", 2106, "2560"),
+    ] {
+        assert_eq!(with(&all, of, elements)[0]["capacity"], room, "{of}");
+    }
+}
+
 /// Structures and what is in none are the heap, however they are asked for.
 fn adds_up(dump: &Path) {
     let findings = run(dump, &[]);

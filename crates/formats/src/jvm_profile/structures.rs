@@ -23,6 +23,7 @@ pub(super) const STRUCTURES: &[(&str, &str)] = files![
     "fastutil.ds",
     "trove.ds",
     "hppc.ds",
+    "eclipse_collections.ds",
     "agrona.ds",
     "jctools.ds",
     "netty.ds",

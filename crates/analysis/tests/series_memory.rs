@@ -104,7 +104,7 @@ fn what_is_said_before_is_what_it_takes_at_most() {
     for (name, path) in &cases {
         for need in [MemoryNeed::Graph, MemoryNeed::Owners] {
             let series = open(std::slice::from_ref(path));
-            let estimate = series.estimate(0, need).expect("an estimate");
+            let estimate = series.dumps().and_then(|dumps| dumps.estimate(0, need)).expect("an estimate");
             let file = std::fs::metadata(path).expect("the file").len();
             let took = taken(&*series, need, 1);
             let part = |bytes: u64| bytes as f64 / file as f64;
@@ -124,7 +124,7 @@ fn at_once(folder: &Path) {
             path
         })
         .collect();
-    let largest = open(&paths).estimate(5, MemoryNeed::Owners).expect("an estimate");
+    let largest = open(&paths).dumps().and_then(|dumps| dumps.estimate(5, MemoryNeed::Owners)).expect("an estimate");
     for budget in [largest / 2, largest, 2 * largest, 4 * largest, 8 * largest] {
         let series = open(&paths);
         // What is kept of states that were read counts too: the next ones make room.

@@ -3,7 +3,7 @@
 use super::answers::DumpStamp;
 use super::budget::{MemoryNeed, memory_budget, memory_text};
 use super::registry::{FoundFiles, skip};
-use super::series::{DumpFacts, HeapSeries, SnapshotInfo};
+use super::series::{DumpFacts, DumpFiles, HeapSeries, SnapshotInfo};
 use super::state_cache::StateCache;
 use super::values::{HeapValues, RecordTables};
 use memory_city_heap::error::{Error, Result, Warning};
@@ -207,6 +207,33 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
         Ok(state)
     }
 
+    fn dumps(&self) -> Option<&dyn DumpFiles> {
+        Some(self)
+    }
+
+    fn values(&self, index: usize, progress: &Progress) -> Result<Option<HeapValues>> {
+        let state = self.load(index, progress)?;
+        let input = self.format.input_of(&self.points[index].path, self.states[index], progress)?;
+        let known = self.kept().tables.get(&index).cloned();
+        let tables = match known {
+            Some(tables) => tables,
+            None => {
+                let Some(tables) = self.format.tables(&input, progress)? else { return Ok(None) };
+                let mut kept = self.kept();
+                Arc::clone(kept.tables.entry(index).or_insert(tables))
+            }
+        };
+        Ok(Some(HeapValues::new(state, tables.open(input)?)))
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let mut kept = self.kept();
+        let known = kept.warnings.take().unwrap_or_else(|| self.warnings_of(&kept.facts));
+        kept.warnings.insert(known).clone()
+    }
+}
+
+impl<F: DumpFormat> DumpFiles for DumpSeries<F> {
     fn facts(&self, index: usize) -> Option<DumpFacts> {
         self.kept().facts.get(&index).cloned()
     }
@@ -233,27 +260,6 @@ impl<F: DumpFormat> HeapSeries for DumpSeries<F> {
         // The dump may have been somewhere else.
         let warnings = facts.warnings.into_iter().map(|warning| Warning { path: path.clone(), ..warning }).collect();
         self.kept().note(index, DumpFacts { warnings, ..facts });
-    }
-
-    fn values(&self, index: usize, progress: &Progress) -> Result<Option<HeapValues>> {
-        let state = self.load(index, progress)?;
-        let input = self.format.input_of(&self.points[index].path, self.states[index], progress)?;
-        let known = self.kept().tables.get(&index).cloned();
-        let tables = match known {
-            Some(tables) => tables,
-            None => {
-                let Some(tables) = self.format.tables(&input, progress)? else { return Ok(None) };
-                let mut kept = self.kept();
-                Arc::clone(kept.tables.entry(index).or_insert(tables))
-            }
-        };
-        Ok(Some(HeapValues::new(state, tables.open(input)?)))
-    }
-
-    fn warnings(&self) -> Vec<Warning> {
-        let mut kept = self.kept();
-        let known = kept.warnings.take().unwrap_or_else(|| self.warnings_of(&kept.facts));
-        kept.warnings.insert(known).clone()
     }
 }
 

@@ -82,4 +82,4 @@ pub use lives::{GcHistory, GcNoun, GcRecord, LifeEvent, LifeStep, Lives, Weighed
 pub use opening::{files_beside, holds_heaps, is_original, open, open_gradually};
 pub use read_ahead::each_state;
 pub use recording::{ChangeLog, Recording};
-pub use series::{DumpFacts, GcPoint, HeapSeries, PointNumber, SnapshotInfo};
+pub use series::{DumpFacts, DumpFiles, GcPoint, HeapSeries, PointNumber, SnapshotInfo};

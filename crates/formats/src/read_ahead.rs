@@ -33,7 +33,7 @@ pub fn each_state<T: Send>(
     let cores = std::thread::available_parallelism().map_or(1, |cores| if in_pool { 1 } else { cores.get() });
     let estimates: Option<Vec<u64>> = match wanted.len().min(cores) {
         0 | 1 => None,
-        _ => wanted.iter().map(|&index| series.estimate(index, need)).collect(),
+        _ => series.dumps().and_then(|dumps| wanted.iter().map(|&index| dumps.estimate(index, need)).collect()),
     };
     let budget = budget / 2;
     let fits = |estimates: &Vec<u64>| estimates.windows(2).any(|two| two[0].saturating_add(two[1]) <= budget);
@@ -170,7 +170,8 @@ impl Drop for GatePlace<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::series::SnapshotInfo;
+    use crate::answers::DumpStamp;
+    use crate::series::{DumpFacts, DumpFiles, SnapshotInfo};
     use memory_city_heap::HeapBuilder;
     use memory_city_heap::error::Warning;
     use proptest::prelude::*;
@@ -231,6 +232,19 @@ mod tests {
         }
         fn warnings(&self) -> Vec<Warning> {
             Vec::new()
+        }
+        fn dumps(&self) -> Option<&dyn DumpFiles> {
+            Some(self)
+        }
+    }
+
+    impl DumpFiles for Slow {
+        fn facts(&self, _: usize) -> Option<DumpFacts> {
+            None
+        }
+        fn recall(&self, _: usize, _: DumpFacts) {}
+        fn stamp(&self, _: usize) -> Option<DumpStamp> {
+            None
         }
         fn estimate(&self, index: usize, _: MemoryNeed) -> Option<u64> {
             Some(self.estimates[index])

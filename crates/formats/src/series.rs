@@ -51,6 +51,21 @@ pub struct GcPoint {
     pub freed: Option<u64>,
 }
 
+/// Files that have a heap state each: for caches of answers, and for reading several at once.
+pub trait DumpFiles: Send + Sync {
+    /// The facts about a dump that was loaded.
+    fn facts(&self, index: usize) -> Option<DumpFacts>;
+
+    /// Restores the facts about a dump, as if it had been loaded.
+    fn recall(&self, index: usize, facts: DumpFacts);
+
+    /// Identity of a dump: of the content read here, even if the file changes.
+    fn stamp(&self, index: usize) -> Option<DumpStamp>;
+
+    /// About how many bytes of memory reading a state and looking into it takes, by the size of its file.
+    fn estimate(&self, index: usize, need: MemoryNeed) -> Option<u64>;
+}
+
 /// Warnings about a dump, and the program it seems to come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DumpFacts {
@@ -89,22 +104,8 @@ pub trait HeapSeries: Send + Sync {
         None
     }
 
-    /// The facts about a loaded dump, for caches of answers; `None` for other inputs, and before loading.
-    fn facts(&self, _index: usize) -> Option<DumpFacts> {
-        None
-    }
-
-    /// Restores the facts about a dump, as if it had been loaded.
-    fn recall(&self, _index: usize, _facts: DumpFacts) {}
-
-    /// Identity of a dump, for caches of answers: of the content read here, even if the file changes. `None` for other inputs.
-    fn stamp(&self, _index: usize) -> Option<DumpStamp> {
-        None
-    }
-
-    /// About how many bytes of memory reading a state and looking into it takes, by the size of its file. `None` where states
-    /// come out of one another, and are read one after the other.
-    fn estimate(&self, _index: usize, _need: MemoryNeed) -> Option<u64> {
+    /// The files of dumps; `None` for inputs whose states come out of one another, and are read one after the other.
+    fn dumps(&self) -> Option<&dyn DumpFiles> {
         None
     }
 

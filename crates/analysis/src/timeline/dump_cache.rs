@@ -53,7 +53,7 @@ impl DumpCache {
     }
 
     fn key(&self, series: &dyn HeapSeries, index: usize, of: &str) -> Option<AnswerKey> {
-        Some(AnswerKey { dumps: vec![series.stamp(index)?], question: format!("{of} {}", self.question) })
+        Some(AnswerKey { dumps: vec![series.dumps()?.stamp(index)?], question: format!("{of} {}", self.question) })
     }
 
     /// How its trees are made.
@@ -65,8 +65,8 @@ impl DumpCache {
     pub fn tree(&self, series: &dyn HeapSeries, index: usize, grouping: &Grouping) -> Option<CachedTree> {
         let kept: StoredState = self.key(series, index, "tree")?.kept()?;
         let tree = kept.tree.tree(grouping)?;
-        if series.facts(index).is_none() {
-            series.recall(index, kept.facts);
+        if let Some(dumps) = series.dumps().filter(|dumps| dumps.facts(index).is_none()) {
+            dumps.recall(index, kept.facts);
         }
         let (objects, bytes) = kept.unreachable;
         Some(CachedTree { tree, unreachable: Amount { objects, bytes }, known: Reads::from_bits_truncate(kept.known) })
@@ -81,7 +81,11 @@ impl DumpCache {
         unreachable: Amount,
         known: Reads,
     ) {
-        let Some((facts, key)) = series.facts(index).zip(self.key(series, index, "tree")) else { return };
+        let Some((facts, key)) =
+            series.dumps().and_then(|dumps| dumps.facts(index)).zip(self.key(series, index, "tree"))
+        else {
+            return;
+        };
         let tree = StoredTree::of(tree);
         let unreachable = (unreachable.objects, unreachable.bytes);
         key.keep(&StoredState { tree, unreachable, known: known.bits(), facts });
@@ -118,7 +122,8 @@ fn amounts_of(request: ClosureRequest) -> String {
 /// The key for a question about several points of a series, for any grouping; it contains the names of the files, which answers may
 /// contain. `None` if it is no series of dumps.
 pub(super) fn key_of_dumps(series: &dyn HeapSeries, points: &[usize], of: &str) -> Option<AnswerKey> {
-    let dumps = points.iter().map(|&point| series.stamp(point)).collect::<Option<_>>()?;
+    let dumps = series.dumps()?;
+    let dumps = points.iter().map(|&point| dumps.stamp(point)).collect::<Option<_>>()?;
     let labels: Vec<&str> = points.iter().map(|&point| &*series.points()[point].label).collect();
     let build = BUILD.as_ref()?;
     Some(AnswerKey { dumps, question: format!("{of} {build} {labels:?}") })
@@ -144,7 +149,7 @@ struct StoredOwners {
 
 fn owners_key(series: &dyn HeapSeries, index: usize, rules: KeepRules) -> Option<AnswerKey> {
     let build = BUILD.as_ref()?;
-    Some(AnswerKey { dumps: vec![series.stamp(index)?], question: format!("owners {build} {rules:?}") })
+    Some(AnswerKey { dumps: vec![series.dumps()?.stamp(index)?], question: format!("owners {build} {rules:?}") })
 }
 
 /// The owners of a dump, if they are kept.

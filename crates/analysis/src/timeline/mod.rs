@@ -34,6 +34,7 @@ mod source;
 mod symbols;
 mod time_texts;
 mod tree_groups;
+mod tree_source;
 mod trees;
 mod window;
 
@@ -64,5 +65,6 @@ pub use sampled_part::SampledPart;
 pub use source::{GROUPED_BY_THE_WRITER, Source, are_trees, title_of};
 pub use time_texts::when;
 pub use tree_groups::object_groups;
+pub use tree_source::TreeSource;
 pub use window::TimeWindow;
 pub(crate) use window::change;

@@ -352,7 +352,7 @@ fn dumps_in_one_file_are_states() {
             assert_eq!(objects_of(&heap, "com.acme.Holder").len() as u64, 100 * (n + 1));
             assert!(!heap.warnings().iter().any(|w| w.message.contains("dumps, one after the other")));
             assert!(series.values(n as usize, &Progress::new()).expect("values").is_some());
-            stamps.insert(series.stamp(n as usize));
+            stamps.insert(series.dumps().and_then(|dumps| dumps.stamp(n as usize)));
         }
         assert_eq!(stamps.len() as u64, dumps);
     }

@@ -1,16 +1,14 @@
 //! Assembly of the viewer: its plugins and the order of their stages, for a window or without one.
 
-use super::action::Action;
 use super::bookmarks::BookmarksPlugin;
-use super::city::Sharpness;
 use super::comparison::{CompareWish, ComparisonPlugin, OpenComparison};
 use super::dock::DockPlugin;
-use super::document::{Document, DocumentPlugin};
+use super::document::DocumentPlugin;
 use super::finding::FindingPlugin;
 use super::frame::{Awake, Drawn, Stage};
-use super::live::{self, Listening, LivePlugin};
+use super::live::{ListenOptions, Listening, LivePlugin};
 use super::loading::{self, Loading, LoadingPlugin, OpenRequest};
-use super::notices::{Notices, NoticesPlugin};
+use super::notices::NoticesPlugin;
 use super::owners::OwnersPlugin;
 use super::palette::PalettePlugin;
 use super::panels::PanelState;
@@ -18,7 +16,7 @@ use super::panels::screen::PanelsPlugin;
 use super::root_paths::RootPathsPlugin;
 use super::run::RunPlugin;
 use super::saved_settings::OthersSettings;
-use super::scene::{ScenePlugin, city_camera};
+use super::scene::ScenePlugin;
 use super::screenshot::ScreenshotPlugin;
 use super::search::SearchPlugin;
 use super::selection::SelectionPlugin;
@@ -27,18 +25,15 @@ use super::sites::SitesPlugin;
 use super::view::Views;
 use super::view_file::{self, AwaitedView};
 use super::views::{self, ViewsPlugin};
-use super::window::WindowSize;
-use super::{clock::ClockPlugin, input::InputPlugin, keys, trail};
+use super::window::{WindowPlugin, WindowSize};
+use super::{clock::ClockPlugin, input::InputPlugin, trail};
 use crate::saved_view::ViewReach;
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
 use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
-use bevy::render::renderer::RenderAdapterInfo;
-use bevy::render::view::Msaa;
-use bevy::window::{ExitCondition, PresentMode, WindowResolution};
-use bevy::winit::{EventLoopProxyWrapper, WinitPlugin};
-use memory_city_heap::printable::line_text;
+use bevy::window::ExitCondition;
+use bevy::winit::WinitPlugin;
 use std::path::PathBuf;
 
 /// Everything a document and its views need but a window.
@@ -83,11 +78,11 @@ impl Plugin for ViewerPlugin {
 pub fn run(
     (paths, reach): (Vec<PathBuf>, ViewReach),
     settings: Settings,
-    listen: Option<live::ListenOptions>,
+    listen: Option<ListenOptions>,
     compare: Option<CompareWish>,
 ) -> AppExit {
     super::keys::read();
-    let size = super::saved_settings::window_size();
+    let size = WindowSize(super::saved_settings::window_size());
     let mut app = window(views::all(), size);
     let listens = listen.is_some();
     let is_sample = paths.is_empty() && !listens;
@@ -98,7 +93,7 @@ pub fn run(
             start: is_sample && compare.is_none(),
             ..PanelState::default()
         })
-        .add_systems(Startup, (super::dock::restore_layout, say_where_panels_are))
+        .add_systems(Startup, (super::dock::restore_layout, super::window::say_where_panels_are))
         .add_systems(
             Last,
             (
@@ -126,22 +121,10 @@ pub fn run(
 /// A window with some views and no document, which knows nothing of earlier runs. [`OpenRequest`] opens one.
 pub fn window(views: Views, size: WindowSize) -> App {
     let mut app = App::new();
-    let first = size.0.unwrap_or(super::window::FIRST);
-    app.add_plugins(DefaultPlugins.build().disable::<LogPlugin>().set(render_plugin()).set(WindowPlugin {
-        primary_window: Some(Window {
-            title: "Memory City".to_owned(),
-            name: Some("memory-city".to_owned()),
-            resolution: WindowResolution::new(first.0, first.1),
-            present_mode: PresentMode::AutoVsync,
-            ..default()
-        }),
-        ..default()
-    }))
-    .add_plugins((ViewerPlugin { views }, super::window::WindowPlugin, super::rest::RestPlugin))
-    .insert_resource(size)
-    .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))
-    .add_systems(Startup, (wake_for_results, spawn_window_camera))
-    .add_systems(Update, title_window.in_set(Stage::Derive));
+    let plugins = DefaultPlugins.build().disable::<LogPlugin>().set(render_plugin());
+    app.add_plugins(plugins.set(bevy::window::WindowPlugin { primary_window: Some(size.window()), ..default() }))
+        .add_plugins((ViewerPlugin { views }, WindowPlugin, super::rest::RestPlugin))
+        .insert_resource(size);
     app
 }
 
@@ -155,7 +138,11 @@ pub(super) fn headless() -> App {
             .disable::<WinitPlugin>()
             .disable::<PipelinedRenderingPlugin>()
             .set(render_plugin())
-            .set(WindowPlugin { primary_window: None, exit_condition: ExitCondition::DontExit, ..default() }),
+            .set(bevy::window::WindowPlugin {
+                primary_window: None,
+                exit_condition: ExitCondition::DontExit,
+                ..default()
+            }),
     )
     .add_plugins(ViewerPlugin { views: views::all() });
     app
@@ -174,52 +161,4 @@ fn backends() -> wgpu::Backends {
 fn render_plugin() -> RenderPlugin {
     let settings = bevy::render::settings::WgpuSettings { backends: Some(backends()), ..default() };
     RenderPlugin { render_creation: settings.into(), synchronous_pipeline_compilation: true, ..default() }
-}
-
-/// A window that only waits draws few frames: it hears of the end of work at once.
-fn wake_for_results(proxy: Option<Res<EventLoopProxyWrapper>>) {
-    let waker = live::WindowWaker::of(proxy.as_deref());
-    super::job::when_one_ends(move || waker.wake());
-}
-
-/// Reminds a user who left the window without panels of the way to bring them back.
-fn say_where_panels_are(panels: Res<PanelState>, mut notices: ResMut<Notices>) {
-    if !panels.visible {
-        notices.tell(format!(
-            "The panels are hidden, as they were when the window was closed: {} shows them",
-            keys::key(Action::Panels)
-        ));
-    }
-}
-
-fn spawn_window_camera(
-    mut commands: Commands,
-    adapter: Res<RenderAdapterInfo>,
-    mut settings: ResMut<Settings>,
-    mut sharpness: ResMut<Sharpness>,
-) {
-    let software = adapter.device_type == wgpu::DeviceType::Cpu;
-    tracing::info!("drawing with {} ({:?}, {:?})", adapter.name, adapter.device_type, adapter.backend);
-    if software {
-        // A processor that draws: every sample and every shadow costs what a graphics card gives for free.
-        settings.shadows &= super::saved_settings::knows_shadows();
-        sharpness.moving = Sharpness::SOFTWARE;
-    }
-    commands.spawn(city_camera(if software { Msaa::Off } else { Msaa::Sample4 }));
-}
-
-/// Sets the window's title to that of the document.
-fn title_window(document: Res<Document>, mut windows: Query<&mut Window>) {
-    if !document.is_changed() {
-        return;
-    }
-    let title = match document.get() {
-        Some(open) => format!("{} · Memory City", line_text(&open.title)),
-        None => "Memory City".to_owned(),
-    };
-    for mut window in &mut windows {
-        if window.title != title {
-            window.title.clone_from(&title);
-        }
-    }
 }

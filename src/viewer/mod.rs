@@ -21,7 +21,7 @@
 //! | [`dock`] | which views are shown, where |
 //! | [`panels`] | what stands around and over them |
 //! | [`action`], [`keys`], [`input`] | keys and buttons |
-//! | [`window`] | its size, and that of text |
+//! | [`window`] | its title, its camera, its size, and that of text |
 //! | [`scene`] | the city on the GPU |
 //! | [`picture`], [`capture`], [`film`], [`screenshot`], [`view_file`] | pictures, films and views as files |
 //!

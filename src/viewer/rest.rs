@@ -1,9 +1,10 @@
 //! When the next frame is drawn: at once while something moves, later for what is awaited, and not at all at rest.
 
 use super::frame::Awake;
+use super::live::WindowWaker;
 use bevy::prelude::*;
 use bevy::window::{RequestRedraw, WindowEvent};
-use bevy::winit::{UpdateMode, WinitSettings};
+use bevy::winit::{EventLoopProxyWrapper, UpdateMode, WinitSettings};
 use bevy_egui::{EguiFullOutput, EguiPostUpdateSet};
 use std::time::Duration;
 
@@ -24,8 +25,16 @@ impl Plugin for RestPlugin {
     fn build(&self, app: &mut App) {
         let after_panels =
             when_panels_change.after(EguiPostUpdateSet::EndPass).before(EguiPostUpdateSet::ProcessOutput);
-        app.add_systems(PostUpdate, after_panels).add_systems(Last, rest_when_nothing_moves);
+        app.add_systems(Startup, wake_for_results)
+            .add_systems(PostUpdate, after_panels)
+            .add_systems(Last, rest_when_nothing_moves);
     }
+}
+
+/// A window that only waits draws few frames: it hears of the end of work at once.
+fn wake_for_results(proxy: Option<Res<EventLoopProxyWrapper>>) {
+    let waker = WindowWaker::of(proxy.as_deref());
+    super::job::when_one_ends(move || waker.wake());
 }
 
 /// Notes when panels need a frame: at once while they fade and scroll, later for a tooltip.

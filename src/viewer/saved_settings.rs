@@ -5,7 +5,6 @@
 
 use super::panels::PanelState;
 use super::settings::{MOST_NAMES, NAME_SIZES, Settings};
-use super::window::WindowSize;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use memory_city_heap::error::Error;
@@ -214,10 +213,9 @@ pub struct OthersSettings(pub bool);
 
 const WINDOW: &str = "window";
 
-/// The kept size of the window.
-pub fn window_size() -> WindowSize {
-    let kept = file().and_then(|path| read(&path).ok());
-    WindowSize(kept.and_then(|kept| size_in(&kept)))
+/// The kept size of the window, physical pixels.
+pub fn window_size() -> Option<(u32, u32)> {
+    size_in(&file().and_then(|path| read(&path).ok())?)
 }
 
 fn size_in(kept: &Map<String, Value>) -> Option<(u32, u32)> {

@@ -1,17 +1,27 @@
-//! Sizes of the window and of its text. The window fits the screen, and keeps its size between runs. The text's size follows the height
-//! of the screen unless a person sets it.
+//! The window: its title and its camera, its size and that of its text. The window fits the screen, and keeps its size between runs. The
+//! text's size follows the height of the screen unless a person sets it.
 //!
 //! Text is scaled by the window's own scale factor, so that everything that counts in points of the screen agrees.
 
 use super::action::Action;
+use super::city::Sharpness;
+use super::document::Document;
 use super::frame::Stage;
+use super::keys;
 use super::notices::Notices;
+use super::panels::PanelState;
+use super::scene::city_camera;
 use super::settings::Settings;
 use bevy::prelude::*;
-use bevy::window::{Monitor, PrimaryMonitor, PrimaryWindow};
+use bevy::render::renderer::RenderAdapterInfo;
+use bevy::render::view::Msaa;
+use bevy::window::{Monitor, PresentMode, PrimaryMonitor, PrimaryWindow, WindowResolution};
+use memory_city_heap::printable::line_text;
+
+const NAME: &str = "Memory City";
 
 /// The first size, pixels of a screen that is not scaled.
-pub const FIRST: (u32, u32) = (1440, 900);
+const FIRST: (u32, u32) = (1440, 900);
 /// The smallest window that is asked for, points.
 const LEAST: Vec2 = Vec2::new(480.0, 320.0);
 /// Height of a screen, points, for which text was designed.
@@ -22,6 +32,20 @@ const STEPS: [u32; 12] = [50, 67, 75, 90, 100, 110, 125, 150, 175, 200, 250, 300
 /// The kept size of the window, physical pixels; `None` before the first choice.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowSize(pub Option<(u32, u32)>);
+
+impl WindowSize {
+    /// A window of this size, before the screen is known.
+    pub(super) fn window(self) -> Window {
+        let first = self.0.unwrap_or(FIRST);
+        Window {
+            title: NAME.to_owned(),
+            name: Some("memory-city".to_owned()),
+            resolution: WindowResolution::new(first.0, first.1),
+            present_mode: PresentMode::AutoVsync,
+            ..default()
+        }
+    }
+}
 
 /// Default scale of text on a screen of this height, points: 1 up to 1080, 2 at 2160; in steps of a quarter.
 pub fn own_scale(height: f32) -> f32 {
@@ -108,12 +132,52 @@ fn scale_actions(
     }
 }
 
-/// Size of window and text.
+/// Reminds a user who left the window without panels of the way to bring them back.
+pub(super) fn say_where_panels_are(panels: Res<PanelState>, mut notices: ResMut<Notices>) {
+    if !panels.visible {
+        notices.tell(format!(
+            "The panels are hidden, as they were when the window was closed: {} shows them",
+            keys::key(Action::Panels)
+        ));
+    }
+}
+
+fn spawn_camera(
+    mut commands: Commands,
+    adapter: Res<RenderAdapterInfo>,
+    mut settings: ResMut<Settings>,
+    mut sharpness: ResMut<Sharpness>,
+) {
+    let software = adapter.device_type == wgpu::DeviceType::Cpu;
+    tracing::info!("drawing with {} ({:?}, {:?})", adapter.name, adapter.device_type, adapter.backend);
+    if software {
+        // A processor that draws: every sample and every shadow costs what a graphics card gives for free.
+        settings.shadows &= super::saved_settings::knows_shadows();
+        sharpness.moving = Sharpness::SOFTWARE;
+    }
+    commands.spawn(city_camera(if software { Msaa::Off } else { Msaa::Sample4 }));
+}
+
+/// Sets the title to that of the document.
+fn title(document: Res<Document>, mut windows: Query<&mut Window>) {
+    let title = document.get().map_or(NAME.to_owned(), |open| format!("{} · {NAME}", line_text(&open.title)));
+    for mut window in &mut windows {
+        if window.title != title {
+            window.title.clone_from(&title);
+        }
+    }
+}
+
+/// The camera and the title of a window, and its size and that of its text.
 pub struct WindowPlugin;
 
 impl Plugin for WindowPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<WindowSize>().add_systems(Update, (scale_actions, fit).chain().in_set(Stage::Act));
+        app.init_resource::<WindowSize>()
+            .insert_resource(ClearColor(Color::srgb(0.05, 0.07, 0.11)))
+            .add_systems(Startup, spawn_camera)
+            .add_systems(Update, (scale_actions, fit).chain().in_set(Stage::Act))
+            .add_systems(Update, title.in_set(Stage::Derive).run_if(resource_changed::<Document>));
     }
 }
 

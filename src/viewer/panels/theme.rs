@@ -6,6 +6,7 @@ use bevy::prelude::{Query, Res};
 use bevy_egui::EguiRenderOutput;
 use bevy_egui::egui::epaint::Primitive;
 use bevy_egui::egui::{self, Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
+use memory_city_analysis::analyses::compare::GrowthOutcome;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 pub use memory_city_analysis::timeline::{brief, shortened, worded};
 use memory_city_views::city::{self, CityTheme};
@@ -15,6 +16,16 @@ use memory_city_views::overview::WindowKind;
 pub const PANEL: Color32 = Color32::from_rgb(13, 18, 28);
 /// Background of parts over panels and over the city.
 pub const SOLID: Color32 = Color32::from_rgb(14, 19, 30);
+/// The colour of a comparison's outcome for the growth.
+pub const fn outcome(outcome: Option<GrowthOutcome>) -> Color32 {
+    match outcome {
+        Some(GrowthOutcome::Fixed) => OUTGOING,
+        Some(GrowthOutcome::Less) => WARNING,
+        Some(GrowthOutcome::Remains | GrowthOutcome::Worse | GrowthOutcome::New) => GROWTH,
+        Some(GrowthOutcome::NoGrowth | GrowthOutcome::Unknown) | None => TEXT,
+    }
+}
+
 /// The colour of a suspicious window of time, in every chart.
 pub const fn suspect(kind: WindowKind) -> Color32 {
     match kind {

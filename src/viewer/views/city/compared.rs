@@ -6,7 +6,6 @@ use crate::viewer::action::Action;
 use crate::viewer::comparison::ShownComparison;
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Margin, Rect, RichText};
-use memory_city_analysis::analyses::compare::GrowthOutcome;
 
 /// How much of the pane's top the city leaves free for it, points.
 pub fn room(pane: Rect) -> f32 {
@@ -21,12 +20,7 @@ pub fn show(ctx: &egui::Context, pane: Rect, shown: &ShownComparison) -> (Vec<Ac
     if room < 230.0 {
         return (asked, more, None);
     }
-    let tint = match shown.told.outcome {
-        Some(GrowthOutcome::Fixed) => theme::OUTGOING,
-        Some(GrowthOutcome::Less) => theme::WARNING,
-        Some(GrowthOutcome::Remains | GrowthOutcome::Worse | GrowthOutcome::New) => theme::GROWTH,
-        Some(GrowthOutcome::NoGrowth | GrowthOutcome::Unknown) | None => theme::TEXT,
-    };
+    let tint = theme::outcome(shown.told.outcome);
     let runs = shown.told.second.is_some();
     // Names of types become brief, those of files stay.
     let sentence = if runs { theme::brief(&shown.told.sentence) } else { shown.told.sentence.clone() };

@@ -6,8 +6,7 @@ use crate::viewer::comparison::{CompareWish, ShownComparison};
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use bevy::prelude::*;
-use bevy_egui::egui::{self, Color32, RichText};
-use memory_city_analysis::analyses::compare::GrowthOutcome;
+use bevy_egui::egui::{self, RichText};
 use memory_city_analysis::group;
 use memory_city_analysis::timeline::GcNoun;
 
@@ -33,16 +32,6 @@ fn title_of(id: &str, noun: GcNoun) -> &str {
     }
 }
 
-/// The colour of an outcome for the growth.
-pub fn tint(outcome: Option<GrowthOutcome>) -> Color32 {
-    match outcome {
-        Some(GrowthOutcome::Fixed) => theme::OUTGOING,
-        Some(GrowthOutcome::Less) => theme::WARNING,
-        Some(GrowthOutcome::Remains | GrowthOutcome::Worse | GrowthOutcome::New) => theme::GROWTH,
-        Some(GrowthOutcome::NoGrowth | GrowthOutcome::Unknown) | None => theme::TEXT,
-    }
-}
-
 /// The same comparison at another place.
 pub fn at(wish: &CompareWish, place: f64) -> CompareWish {
     match wish {
@@ -65,7 +54,7 @@ pub struct BarWish {
 /// Draws it.
 pub fn show(ui: &mut egui::Ui, shown: &ShownComparison, works: bool, actions: &mut MessageWriter<Action>) -> BarWish {
     let (mut wish, mut regroup) = (None, None);
-    let sentence = RichText::new(&shown.told.sentence).size(15.0).strong().color(tint(shown.told.outcome));
+    let sentence = RichText::new(&shown.told.sentence).size(15.0).strong().color(theme::outcome(shown.told.outcome));
     ui.add(egui::Label::new(sentence).wrap());
     ui.add_space(2.0);
     ui.horizontal_wrapped(|ui| {

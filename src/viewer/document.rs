@@ -18,11 +18,10 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The open document, if any.
+/// The open document, if any. Only [`install`] and [`close`] change it: it is marked as changed where the trees differ.
 #[derive(Resource, Default)]
 pub struct Document {
     open: Option<OpenDocument>,
-    revision: u64,
     prepared: Prepared,
 }
 
@@ -158,11 +157,6 @@ impl Document {
         self.open.as_ref().and_then(|open| open.live.as_ref())
     }
 
-    /// Differs whenever the trees differ; 0 before anything was opened.
-    pub fn revision(&self) -> u64 {
-        self.revision
-    }
-
     /// Preparations for the document that was just installed.
     pub fn prepared(&mut self) -> &mut Prepared {
         &mut self.prepared
@@ -188,7 +182,6 @@ pub fn install(world: &mut World, draft: Draft, arrival: Arrival) {
         close(world);
     }
     let mut document = world.resource_mut::<Document>();
-    document.revision += 1;
     document.prepared = prepared;
     document.open = Some(OpenDocument {
         title,
@@ -211,8 +204,8 @@ pub fn install(world: &mut World, draft: Draft, arrival: Arrival) {
 /// Closes the open document; triggers [`Closed`].
 pub fn close(world: &mut World) {
     let mut document = world.resource_mut::<Document>();
-    if document.open.take().is_some() {
-        document.revision += 1;
+    if document.open.is_some() {
+        document.open = None;
         world.trigger(Closed);
         world.flush();
     }
@@ -288,9 +281,10 @@ mod tests {
             install(world, draft(n, arrival), arrival);
         }
         close(world);
+        world.clear_trackers();
         close(world);
+        assert!(!world.is_resource_changed::<Document>(), "it was closed");
         let heard = world.resource::<Heard>().0.join(", ");
         assert_eq!(heard, "opened Some(1), grew Some(2), grew Some(3), closed, opened Some(4), closed");
-        assert_eq!(world.resource::<Document>().revision(), 6);
     }
 }

@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::city::CameraRig;
 use super::comparison::{self, CompareWish, OpenComparison};
-use super::document::{self, Arrival, Document, Draft, Preparations};
+use super::document::{self, Arrival, Closed, Document, Draft, Grew, Preparations};
 use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::notices::Notices;
@@ -35,8 +35,8 @@ pub struct Loading {
     opening: Option<Opening>,
     /// A new grouping of the open document, and the settings it is made for.
     regrouping: Option<(Settings, Job<Result<Draft>>)>,
-    /// Further metrics of the open document, by its revision.
-    finding: Option<(u64, Vec<ClosureMetric>, Job<Result<Draft>>)>,
+    /// Further metrics of the open document.
+    finding: Option<(Vec<ClosureMetric>, Job<Result<Draft>>)>,
     dialog: Option<Job<Option<Vec<PathBuf>>>>,
     failed: Option<(String, String)>,
     /// A view file with paths outside its folder: none of them was read yet.
@@ -115,7 +115,7 @@ impl Loading {
         match &self.regrouping {
             Some((_, job)) => State::Busy { what: "Grouping anew".to_owned(), snapshot: job.snapshot() },
             None => match &self.finding {
-                Some((_, metrics, job)) => {
+                Some((metrics, job)) => {
                     let names: Vec<String> = metrics.iter().map(|m| m.info().title.to_lowercase()).collect();
                     State::Busy { what: format!("Finding {}", names.join(", ")), snapshot: job.snapshot() }
                 }
@@ -190,7 +190,7 @@ impl Loading {
             job.cancel();
             return true;
         }
-        if let Some((_, _, job)) = &self.finding {
+        if let Some((_, job)) = &self.finding {
             job.cancel();
             return true;
         }
@@ -499,32 +499,18 @@ fn find_closures(
     mut notices: ResMut<Notices>,
     mut commands: Commands,
 ) {
-    if let Some(outcome) = loading.finding.as_ref().and_then(|(_, _, job)| job.poll())
-        && let Some((revision, ..)) = loading.finding.take()
-    {
-        let failed = match outcome {
-            Ok(Ok(draft)) => {
-                // Of other trees they would say nothing.
-                if revision == document.revision() {
-                    document::install_later(&mut commands, draft, Arrival::Grew);
-                    return;
-                }
-                None
-            }
-            Ok(Err(Error::Cancelled)) => Some("Further metrics: cancelled".to_owned()),
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(panic) => Some(panic),
-        };
-        if let Some(why) = failed {
-            notices.tell(why);
-            // Not tried again until somebody asks.
-            settings.closures.clear();
-        }
+    if let Some(outcome) = loading.finding.as_ref().and_then(|(_, job)| job.poll()) {
+        loading.finding = None;
+        notices.tell(match outcome {
+            Ok(Ok(draft)) => return document::install_later(&mut commands, draft, Arrival::Grew),
+            Ok(Err(Error::Cancelled)) => "Further metrics: cancelled".to_owned(),
+            Ok(Err(error)) => error.to_string(),
+            Err(panic) => panic,
+        });
+        // Not tried again until somebody asks.
+        settings.closures.clear();
     }
     let Some(open) = document.get().filter(|open| open.source.heaps().is_some()) else { return };
-    if loading.finding.as_ref().is_some_and(|(revision, ..)| *revision != document.revision()) {
-        loading.finding = None;
-    }
     let wanted = settings.closures_to_find(&open.timeline);
     if wanted.is_empty() || loading.active() {
         return;
@@ -535,7 +521,7 @@ fn find_closures(
         let source = Arc::new(source.with_closures(&metrics, KeepRules::default(), progress)?);
         Ok(Draft::new(title, source, live, &made_with, &preparations, Arrival::Grew))
     });
-    loading.finding = Some((document.revision(), wanted, job));
+    loading.finding = Some((wanted, job));
 }
 
 /// Opening and regrouping.
@@ -543,9 +529,14 @@ pub struct LoadingPlugin;
 
 impl Plugin for LoadingPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<Loading>().add_message::<OpenRequest>().add_systems(
-            Update,
-            (start_opening, take_finished, follow_settings, find_closures).chain().in_set(Stage::Load),
-        );
+        // Metrics of other trees would say nothing.
+        app.init_resource::<Loading>()
+            .add_message::<OpenRequest>()
+            .add_observer(|_: On<Closed>, mut loading: ResMut<Loading>| loading.finding = None)
+            .add_observer(|_: On<Grew>, mut loading: ResMut<Loading>| loading.finding = None)
+            .add_systems(
+                Update,
+                (start_opening, take_finished, follow_settings, find_closures).chain().in_set(Stage::Load),
+            );
     }
 }

@@ -8,6 +8,7 @@ use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::loading::Loading;
 use super::panels::PanelState;
+use bevy::ecs::change_detection::Tick;
 use bevy::prelude::*;
 use memory_city_analysis::analyses::{LeakVerdict, TimeWindow};
 use memory_city_analysis::run::RunFacts;
@@ -42,8 +43,8 @@ pub struct SuspectWindow {
 /// A look at a run.
 #[derive(Clone, Copy)]
 struct RunLook {
-    /// Of which document.
-    revision: u64,
+    /// When the document came that it is of.
+    document: Tick,
     /// Whether a search with states follows.
     is_first: bool,
 }
@@ -55,10 +56,10 @@ type Looked = (RunFacts, Option<CountsBetween>);
 #[derive(Resource, Default)]
 pub struct OpenRun {
     facts: Option<Arc<RunFacts>>,
-    /// Of which document that is.
-    of: Option<u64>,
+    /// When the document came that they are of.
+    of: Option<Tick>,
     /// The document of which everything is known but the part that needs states.
-    first_of: Option<u64>,
+    first_of: Option<Tick>,
     /// Counts by class between its points in time.
     between: Option<Arc<CountsBetween>>,
     job: Option<(RunLook, Job<Result<Looked>>)>,
@@ -130,8 +131,8 @@ impl OpenRun {
 
     fn take(&mut self, look: RunLook, outcome: Result<Looked>, timeline: &Timeline) {
         match look.is_first && outcome.is_ok() {
-            true => self.first_of = Some(look.revision),
-            false => self.of = Some(look.revision),
+            true => self.first_of = Some(look.document),
+            false => self.of = Some(look.document),
         }
         match outcome {
             Ok((facts, between)) => {
@@ -211,18 +212,18 @@ fn look(
     {
         match outcome {
             Ok(outcome) => run.take(look, outcome, &open.timeline),
-            Err(panic) => (run.of, run.error) = (Some(look.revision), Some(panic)),
+            Err(panic) => (run.of, run.error) = (Some(look.document), Some(panic)),
         }
     }
-    let revision = document.revision();
+    let of = document.last_changed();
     let times = open.timeline.times();
-    if run.wanted && run.of != Some(revision) && run.job.is_none() && times > 1 {
+    if run.wanted && run.of != Some(of) && run.job.is_none() && times > 1 {
         let source = Arc::clone(&open.source);
         // While more is being read, what replays it from the beginning waits; of a long run it comes second.
         let is_opening = loading.is_some_and(|loading| loading.is_opening());
-        let is_first = !panels.still && !is_opening && times > LONG && run.first_of != Some(revision);
+        let is_first = !panels.still && !is_opening && times > LONG && run.first_of != Some(of);
         let states = if is_opening || is_first { 0 } else { STATES };
-        let look = RunLook { revision, is_first };
+        let look = RunLook { document: of, is_first };
         let work = move |progress: &Progress| {
             let facts = RunFacts::of(&source, TimeWindow { from: 0, to: times - 1 }, states, progress)?;
             Ok((facts, CountsBetween::of(&source)))

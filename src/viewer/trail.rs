@@ -52,7 +52,6 @@ fn name(open: &OpenDocument, target: Target) -> String {
 #[derive(PartialEq, Clone, Default)]
 pub struct Seen {
     city: Option<String>,
-    document: u64,
     time: usize,
     settings: Option<Settings>,
     selected: Vec<String>,
@@ -74,9 +73,9 @@ pub fn log_changes(
         return;
     }
     let (Some(city), Some(open)) = (&shown.0, document.get()) else {
-        if last.document != document.revision() {
+        if document.is_changed() && !document.is_added() {
             tracing::debug!("city: nothing");
-            *last = Seen { document: document.revision(), ..Seen::default() };
+            *last = Seen::default();
         }
         return;
     };
@@ -84,7 +83,6 @@ pub fn log_changes(
     let pointed = selection.pointed.map(Target::Node).or(selection.hovered);
     let now = Seen {
         city: Some(format!("{} {} {:?}", open.title, city.made_with.grouping, city.made_with.area_mode)),
-        document: document.revision(),
         time: clock.time,
         settings: Some(settings.clone()),
         selected: selection.nodes().map(|n| name(Target::Node(n))).collect(),

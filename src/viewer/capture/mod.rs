@@ -271,10 +271,9 @@ impl Studio {
         let began = world.resource::<Clock>().time != time;
         world.resource_mut::<Clock>().hold(time, share);
         if began && !shot.select.is_empty() {
-            let document = world.remove_resource::<Document>().unwrap_or_default();
-            let outcome = document.get().map_or(Ok(()), |open| select(world, open, shot, time));
-            world.insert_resource(document);
-            outcome?;
+            world.resource_scope(|world, document: Mut<Document>| {
+                document.get().map_or(Ok(()), |open| select(world, open, shot, time))
+            })?;
         }
         self.rehearse(1);
         self.frame();
@@ -336,10 +335,9 @@ impl Studio {
         if let Some((_, picture)) = of_view {
             (picture.set_up)(world);
         }
-        let document = world.remove_resource::<Document>().unwrap_or_default();
-        let outcome = document.get().map_or(Ok(()), |open| stage(world, open, shot));
-        world.insert_resource(document);
-        outcome
+        world.resource_scope(|world, document: Mut<Document>| {
+            document.get().map_or(Ok(()), |open| stage(world, open, shot))
+        })
     }
 
     fn settle_view(&mut self, shot: &Shot) {

@@ -62,16 +62,15 @@ pub fn draw(
     mut settings: ResMut<Settings>,
     (selection, mut run): (Res<Selection>, ResMut<OpenRun>),
     mut actions: MessageWriter<Action>,
-    mut heap: Local<Option<((u64, Metric), Heap)>>,
+    mut heap: Local<Option<(Metric, Heap)>>,
 ) {
     let Some(open) = document.get() else { return };
     let metric = settings.metric_in(&open.timeline);
-    let state = (document.revision(), metric);
-    if heap.as_ref().is_none_or(|(of, _)| *of != state) {
+    if document.is_changed() || heap.as_ref().is_none_or(|(of, _)| *of != metric) {
         let timeline = &open.timeline;
         let values: Vec<u64> = (0..timeline.times()).map(|t| timeline.value(t, NodeId::ROOT, metric)).collect();
         let most = values.iter().copied().max().unwrap_or(0).max(1);
-        *heap = Some((state, (values, most)));
+        *heap = Some((metric, (values, most)));
     }
     let Some((_, heap)) = heap.as_ref() else { return };
     let run = run.asked();

@@ -46,8 +46,8 @@ impl View for RankingView {
     }
 }
 
-/// Revision and metric that were ranked, and the groups, strongest first: those that grow, or the largest, and those that shrink.
-type Ranked = ((u64, Metric), [Vec<NodeId>; 2]);
+/// The metric that was ranked, and the groups, strongest first: those that grow, or the largest, and those that shrink.
+type Ranked = (Metric, [Vec<NodeId>; 2]);
 
 #[allow(clippy::too_many_arguments)] // a system: its parameters are what it touches
 fn draw(
@@ -62,10 +62,9 @@ fn draw(
 ) {
     let Some(open) = document.get() else { return };
     let metric = settings.metric_in(&open.timeline);
-    let state = (document.revision(), metric);
-    if ranked.as_ref().is_none_or(|(of, _)| *of != state) {
+    if document.is_changed() || ranked.as_ref().is_none_or(|(of, _)| *of != metric) {
         *ranked = Some((
-            state,
+            metric,
             if open.timeline.times() < 2 {
                 [analyses::largest(&open.timeline, metric, MOST_RANKED), Vec::new()]
             } else {

@@ -10,8 +10,8 @@ pub struct GroupingDraft {
     text: String,
     /// Levels of the text; while it is no valid list, those of the last text that was.
     levels: Vec<GroupingLevel>,
-    /// Everything that was checked: text, registry, document.
-    checked: Option<(String, u64, u64)>,
+    /// Everything that was checked for the open document: text, registry.
+    pub(super) checked: Option<(String, u64)>,
     outcome: DraftOutcome,
 }
 
@@ -105,12 +105,12 @@ impl GroupingDraft {
     }
 
     /// Looks whether it is a grouping that `source` offers, if anything has changed since the last look.
-    pub fn check(&mut self, source: &Source, document: u64) {
-        let now = (&self.text, group::registry_revision(), document);
-        if self.checked.as_ref().is_some_and(|(text, registry, document)| (text, *registry, *document) == now) {
+    pub fn check(&mut self, source: &Source) {
+        let now = (self.text.clone(), group::registry_revision());
+        if self.checked.as_ref() == Some(&now) {
             return;
         }
-        self.checked = Some((self.text.clone(), now.1, now.2));
+        self.checked = Some(now);
         self.outcome = match group::grouping(&self.text) {
             _ if self.text.trim().is_empty() => DraftOutcome::Empty,
             Err(error) => DraftOutcome::Wrong(error),

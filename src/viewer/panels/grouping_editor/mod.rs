@@ -111,7 +111,6 @@ impl GroupingEditor {
 /// Resources that the pages read and write.
 struct EditorTools<'a> {
     open: &'a OpenDocument,
-    revision: u64,
     time: usize,
     /// The grouping on screen.
     current: &'a Grouping,
@@ -184,6 +183,9 @@ pub fn show(
     mut awake: ResMut<Awake>,
 ) {
     let editor = &mut *editor;
+    if document.is_changed() {
+        (editor.draft.checked, editor.parts.known) = (None, None);
+    }
     let Some(open) = document.get().filter(|_| editor.open) else {
         return;
     };
@@ -194,7 +196,6 @@ pub fn show(
     let mut stays = true;
     let mut tools = EditorTools {
         open,
-        revision: document.revision(),
         time: clock.time,
         current: &current,
         settings: &mut wanted,
@@ -207,7 +208,7 @@ pub fn show(
         regrouping: loading.regrouping(),
         cancel: false,
     };
-    tools.draft.check(&open.source, tools.revision);
+    tools.draft.check(&open.source);
     let room = ctx.content_rect().shrink(8.0);
     let height = (room.height() - 294.0).clamp(590.0, 760.0);
     let size = egui::vec2(940.0_f32.min(room.width()), height.min(room.height() - 60.0));

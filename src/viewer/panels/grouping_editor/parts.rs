@@ -12,14 +12,14 @@ use memory_city_analysis::timeline::Source;
 #[derive(Default)]
 pub struct PartList {
     search: String,
-    /// For a registry and a document.
-    known: (u64, u64, Vec<ListedPart>),
+    /// For a registry and the open document.
+    pub(super) known: Option<(u64, Vec<ListedPart>)>,
     /// Middle of each card on screen: for the trail.
     pub(super) places: Vec<(String, egui::Pos2)>,
 }
 
 /// A classifier, filter or transformer in the list.
-struct ListedPart {
+pub(super) struct ListedPart {
     id: String,
     name: String,
     about: String,
@@ -34,12 +34,10 @@ struct ListedPart {
 }
 
 impl PartList {
-    fn parts(&mut self, source: &Source, document: u64) -> &[ListedPart] {
-        let now = (group::registry_revision(), document);
-        if (self.known.0, self.known.1) != now {
-            self.known = (now.0, now.1, listed(source));
-        }
-        &self.known.2
+    fn parts(&mut self, source: &Source) -> &[ListedPart] {
+        let now = group::registry_revision();
+        let known = self.known.take().filter(|(registry, _)| *registry == now);
+        &self.known.insert(known.unwrap_or_else(|| (now, listed(source)))).1
     }
 }
 
@@ -79,7 +77,7 @@ pub fn show(ui: &mut Ui, list: &mut PartList, tools: &EditorTools<'_>) -> Option
     list.search = search;
     let words: Vec<String> = list.search.to_lowercase().split_whitespace().map(str::to_owned).collect();
     let mut places = Vec::new();
-    let parts = list.parts(&tools.open.source, tools.revision);
+    let parts = list.parts(&tools.open.source);
     let mut found: Vec<&ListedPart> =
         parts.iter().filter(|part| words.iter().all(|word| part.all.contains(word))).collect();
     // What is called so comes before what only speaks of it.

@@ -86,7 +86,7 @@ pub struct Names<'w> {
 
 /// Growth found in the trees: searched once for each document and metric, and once for each leak.
 pub struct KnownGrowth {
-    of: (u64, Metric),
+    metric: Metric,
     verdict: Verdict,
     /// The place that leaks, and since when.
     leak: Option<(String, Option<usize>)>,
@@ -147,11 +147,11 @@ pub fn draw(
         spinner::paint(ui, egui::Rect::from_min_size(corner, egui::vec2(24.0, 24.0)));
     }
     if let Some(open) = document.get() {
-        let of = (document.revision(), names.settings.metric_in(&open.timeline));
-        if verdict.as_ref().is_none_or(|known| known.of != of) {
-            let found = analyses::verdict(&open.timeline, of.1);
+        let metric = names.settings.metric_in(&open.timeline);
+        if document.is_changed() || verdict.as_ref().is_none_or(|known| known.metric != metric) {
+            let found = analyses::verdict(&open.timeline, metric);
             tracing::debug!("verdict: {}", found.text);
-            *verdict = Some(KnownGrowth { of, verdict: found, leak: None });
+            *verdict = Some(KnownGrowth { metric, verdict: found, leak: None });
         }
         let Some(known) = verdict.as_mut() else { return };
         if let Some(shown) = &comparing {

@@ -14,7 +14,7 @@ const BELOW: f32 = 16.0;
 const ABOVE: f32 = 18.0;
 
 /// Input of the curves.
-type CurvesOf = (u64, Option<String>, Metric, u64);
+type CurvesOf = (Option<String>, Metric, u64);
 
 /// Curves that were drawn last: made again only where they are of something else.
 #[derive(Default)]
@@ -30,12 +30,10 @@ struct CurvePair {
 
 impl Curves {
     /// Draws them. Returns the place that was clicked.
-    #[allow(clippy::too_many_arguments)] // what curves are drawn from
     pub fn show(
         &mut self,
         ui: &mut egui::Ui,
         height: f32,
-        revision: u64,
         runs: [&Timeline; 2],
         aligned: &AlignedRuns,
         group: Option<&str>,
@@ -43,7 +41,7 @@ impl Curves {
     ) -> Option<f64> {
         let root = runs[0].key(NodeId::ROOT);
         let group = group.filter(|group| *group != root);
-        let of = (revision, group.map(str::to_owned), metric, aligned.place.to_bits());
+        let of = (group.map(str::to_owned), metric, aligned.place.to_bits());
         if self.of.as_ref() != Some(&of) {
             let plot = |key: &str, title: String| CurvePair {
                 title,

@@ -82,9 +82,8 @@ struct ComparisonView {
 
 type Sorting = Option<(usize, bool)>;
 
-/// The order of the rows, with its document and its sorting.
+/// The order of the rows, with its sorting.
 struct SortedRows {
-    document: u64,
     by: Sorting,
     rows: Vec<usize>,
 }
@@ -99,6 +98,9 @@ fn draw(
 ) {
     let Some(open) = document.get() else { return };
     let (view, comparison) = (&mut *view, &mut *comparison);
+    if document.is_changed() {
+        (view.order, view.curves) = Default::default();
+    }
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
     egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {
         let Some(shown) = comparison.shown().cloned() else {
@@ -120,17 +122,16 @@ fn draw(
             let group = selection.node().map(|node| timeline.key(node)).or_else(|| shown.told.group.clone());
             let runs = [&**shown.first.source.timeline(), &**second.timeline()];
             let height = (ui.available_height() * 0.38).clamp(110.0, 320.0);
-            let place = view.curves.show(ui, height, document.revision(), runs, aligned, group.as_deref(), metric);
+            let place = view.curves.show(ui, height, runs, aligned, group.as_deref(), metric);
             wish = place.map(|place| bar::at(&shown.wish, place)).or(wish);
             ui.add_space(4.0);
         }
         if let Some(wish) = wish {
             comparison.wish = Some(wish);
         }
-        let (document, by) = (document.revision(), view.sort);
-        let sorted = view.order.as_ref().is_some_and(|order| (order.document, order.by) == (document, by));
-        if !sorted {
-            view.order = Some(SortedRows { document, by, rows: rows::order(&shown.told.table, by) });
+        let by = view.sort;
+        if view.order.as_ref().is_none_or(|order| order.by != by) {
+            view.order = Some(SortedRows { by, rows: rows::order(&shown.told.table, by) });
         }
         let order = view.order.as_ref().map_or(&[][..], |order| &order.rows);
         if let Some(column) = rows::show(ui, &shown, order, view.sort, timeline, selection) {

@@ -11,13 +11,10 @@ use std::sync::Arc;
 /// Heaps of up to this many objects get their dominator tree without being asked: it takes a second or two.
 const SMALL: usize = 4_000_000;
 
-/// Revision of the document, and point in time.
-pub type DeskOf = (u64, usize);
-
 /// A heap state and its known facts.
 #[derive(Default)]
 pub struct Desk {
-    of: Option<DeskOf>,
+    time: Option<usize>,
     /// The heap state.
     pub heap: Awaited<Arc<InspectedHeap<'static>>>,
     /// Whether the dominator tree is there.
@@ -31,14 +28,14 @@ pub struct Desk {
 
 impl Desk {
     /// Looks at a point in time. Returns whether it is a new one: earlier results do not belong to it.
-    pub fn look_at(&mut self, of: DeskOf, source: &Arc<Source>) -> bool {
-        let other = self.of != Some(of);
+    pub fn look_at(&mut self, time: usize, source: &Arc<Source>) -> bool {
+        let other = self.time != Some(time);
         if other {
-            *self = Desk { of: Some(of), ..Desk::default() };
+            *self = Desk { time: Some(time), ..Desk::default() };
         }
         let source = Arc::clone(source);
         self.heap
-            .ask(move |progress| InspectedHeap::shared(source, of.1, KeepRules::default(), progress).map(Arc::new));
+            .ask(move |progress| InspectedHeap::shared(source, time, KeepRules::default(), progress).map(Arc::new));
         other
     }
 

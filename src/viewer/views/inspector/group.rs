@@ -3,7 +3,7 @@
 
 use super::awaited::Awaited;
 use super::cells::ObjectColumn;
-use super::desk::{Desk, DeskOf};
+use super::desk::Desk;
 use super::navigation::InspectorStop;
 use super::parts;
 use crate::viewer::panels::long_list::{ListCell, ListColumn, ListEvent, ListState, LongList};
@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 /// The page of some groups.
 pub struct GroupPage {
-    /// The groups, by key, and of which heap state.
-    of: Option<(Vec<String>, DeskOf)>,
+    /// The groups, by key, and their point in time.
+    of: Option<(Vec<String>, usize)>,
     nodes: Vec<NodeId>,
     closure: Awaited<Arc<GroupClosure>>,
     /// The listed set.
@@ -83,12 +83,12 @@ impl GroupPage {
     }
 
     /// Turns to some groups and starts the jobs for their page.
-    fn ask(&mut self, keys: &[String], of: DeskOf, timeline: &Timeline, heap: &Arc<InspectedHeap<'static>>) {
-        if self.of.as_ref().is_none_or(|(shown, when)| shown != keys || *when != of) {
+    fn ask(&mut self, keys: &[String], time: usize, timeline: &Timeline, heap: &Arc<InspectedHeap<'static>>) {
+        if self.of.as_ref().is_none_or(|(shown, when)| shown != keys || *when != time) {
             let kept = std::mem::take(self);
             let GroupPage { kind, grouped, order, grouping, draft, .. } = kept;
             *self = GroupPage { kind, grouped, order, grouping, draft, ..GroupPage::default() };
-            self.of = Some((keys.to_vec(), of));
+            self.of = Some((keys.to_vec(), time));
             self.nodes = keys.iter().filter_map(|key| timeline.find(key)).collect();
         }
         let (nodes, looked_at) = (self.nodes.clone(), Arc::clone(heap));
@@ -136,14 +136,14 @@ impl GroupPage {
         &mut self,
         ui: &mut egui::Ui,
         keys: &[String],
-        of: DeskOf,
+        time: usize,
         source: &Source,
         desk: &mut Desk,
         focused: bool,
     ) -> Option<InspectorStop> {
         let heap = desk.heap.get().cloned()?;
         let timeline = Arc::clone(source.timeline());
-        self.ask(keys, of, &timeline, &heap);
+        self.ask(keys, time, &timeline, &heap);
         parts::title(ui, &timeline, &self.nodes, keys);
         if self.nodes.is_empty() {
             parts::card(
@@ -155,7 +155,7 @@ impl GroupPage {
             );
             return None;
         }
-        self.tiles(ui, &timeline, of.1);
+        self.tiles(ui, &timeline, time);
         ui.add_space(2.0);
         self.controls(ui, source);
         if !heap.may_have_values() && !self.grouped {

@@ -38,7 +38,7 @@ use crate::viewer::selection::Selection;
 use crate::viewer::view::{About, Place, View, Views, draw_with};
 use bevy::prelude::*;
 use bevy_egui::egui;
-use desk::{Desk, DeskOf};
+use desk::Desk;
 use group::GroupPage;
 use memory_city_analysis::inspection::InspectedHeap;
 use memory_city_analysis::timeline::{NodeId, Timeline};
@@ -228,8 +228,8 @@ fn follow(
     }
     // While time runs by itself nothing is looked at for long enough.
     if !clock.playing && inspector.navigation.here().is_some() {
-        let of = (document.revision(), inspector.time(&clock));
-        if inspector.desk.look_at(of, &open.source) {
+        let time = inspector.time(&clock);
+        if inspector.desk.look_at(time, &open.source) {
             inspector.group.forget();
             inspector.objects.forget();
             inspector.tree.forget();
@@ -278,11 +278,10 @@ fn draw(
             parts::waiting(ui, &mut inspector.desk.heap, "The heap at this time");
             return;
         }
-        let of: DeskOf = (document.revision(), time);
         let focused = focus.is(ID);
         let desk = &mut inspector.desk;
         let next = match inspector.navigation.here() {
-            Some(InspectorStop::Groups(keys)) => inspector.group.show(ui, keys, of, &open.source, desk, focused),
+            Some(InspectorStop::Groups(keys)) => inspector.group.show(ui, keys, time, &open.source, desk, focused),
             Some(InspectorStop::Object(stop)) => inspector.objects.show(ui, stop, desk, focused),
             Some(InspectorStop::Tree(stop)) => inspector.tree.show(ui, stop.as_ref(), desk, focused),
             None => nothing(ui, &open.timeline, &mut selection),

@@ -21,7 +21,6 @@ use std::sync::Arc;
 /// Input of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Of {
-    revision: u64,
     time: usize,
     metric: Metric,
 }
@@ -212,7 +211,7 @@ pub fn follow(
         }
     }
     let metric = settings.metric_in(timeline);
-    let of = Of { revision: document.revision(), time: clock.time, metric };
+    let of = Of { time: clock.time, metric };
     let wanted = (of, table.order.clone());
     if table.job.as_ref().is_some_and(|(aim, _)| *aim != wanted) {
         table.job = None;

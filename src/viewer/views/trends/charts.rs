@@ -11,6 +11,7 @@ use crate::viewer::notices::Notices;
 use crate::viewer::panels::PanelState;
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
+use bevy::ecs::change_detection::Tick;
 use bevy::prelude::*;
 use memory_city_analysis::analyses::TimeWindow;
 use memory_city_analysis::timeline::{ClosureMetric, Metric, MetricInfo, NodeId, Timeline};
@@ -70,7 +71,7 @@ impl ChartMeasure {
 /// Input of the series.
 #[derive(Clone, Debug, PartialEq)]
 struct SeriesOf {
-    revision: u64,
+    document: Tick,
     measure: ChartMeasure,
     span: (usize, usize),
     rules: ChartRules,
@@ -114,8 +115,8 @@ pub struct DrawnChart {
     pub overlaps: bool,
     /// The name of the last charted time: equal names mean equal times until then.
     last: String,
-    /// The document that its nodes are of.
-    revision: u64,
+    /// When the document came that its nodes are of.
+    document: Tick,
 }
 
 impl DrawnChart {
@@ -176,9 +177,9 @@ impl Chart {
         self.drawn.as_ref().map(|(_, drawn)| drawn)
     }
 
-    /// The same, if its nodes are of this revision of the document: a hidden chart follows when it is seen again.
-    pub fn drawn_of(&self, revision: u64) -> Option<&DrawnChart> {
-        self.drawn().filter(|drawn| drawn.revision == revision)
+    /// The same, if its nodes are of the document that came then: a hidden chart follows when it is seen again.
+    pub fn drawn_of(&self, document: Tick) -> Option<&DrawnChart> {
+        self.drawn().filter(|drawn| drawn.document == document)
     }
 
     /// Its measure: the one chosen for it, else that of the other views.
@@ -195,7 +196,7 @@ impl Chart {
 /// The points in time that charts have, kept until the document or the rule changes.
 #[derive(Default)]
 pub struct ChartedTimes {
-    of: Option<(u64, Thinning)>,
+    of: Option<Thinning>,
     times: Arc<[usize]>,
 }
 
@@ -205,9 +206,8 @@ impl ChartedTimes {
         &self.times
     }
 
-    fn follow(&mut self, revision: u64, timeline: &Timeline, thinning: Thinning) {
-        if self.of != Some((revision, thinning)) {
-            self.of = Some((revision, thinning));
+    fn follow(&mut self, timeline: &Timeline, thinning: Thinning) {
+        if self.of.replace(thinning) != Some(thinning) {
             self.times = thinning.times(timeline.points(), TimeWindow::whole(timeline)).into();
         }
     }
@@ -247,8 +247,8 @@ pub fn follow(
             trends.follow_path(timeline, node);
         }
     }
-    let (revision, finds) = (document.revision(), open.source.heaps().is_some());
-    trends.charted.follow(revision, timeline, settings.trends.thinning);
+    let finds = open.source.heaps().is_some();
+    trends.charted.follow(timeline, settings.trends.thinning);
     let charted = Arc::clone(trends.charted.times());
     let measures: Vec<ChartMeasure> =
         trends.charts.iter().map(|chart| chart.measure(timeline, &settings, finds)).collect();
@@ -263,7 +263,6 @@ pub fn follow(
         false => Vec::new(),
     };
     let wish = SizesWish {
-        revision,
         source: &open.source,
         wanted: &wanted,
         waits: trends.drag.is_some() || loading.is_some_and(|loading| loading.is_opening()),
@@ -280,7 +279,7 @@ pub fn follow(
             None => Arc::clone(&charted),
         };
         let span = within(clock.range(), timeline.times());
-        let of = SeriesOf { revision, measure, span, rules: chart.rules.clone(), times };
+        let of = SeriesOf { document: document.last_changed(), measure, span, rules: chart.rules.clone(), times };
         chart.follow(of, timeline, found, panels.still, &mut notices);
         awake.wait_if(chart.job.is_some());
     }
@@ -308,8 +307,8 @@ impl Chart {
             }
         }
         // What is shown stays until there is more; of other groups or times it would say nothing.
-        if let Some((_, drawn)) = self.drawn.as_mut().filter(|(_, drawn)| drawn.revision != of.revision) {
-            drawn.revision = of.revision;
+        if let Some((_, drawn)) = self.drawn.as_mut().filter(|(_, drawn)| drawn.document != of.document) {
+            drawn.document = of.document;
             if !drawn.follow(timeline) {
                 self.drawn = None;
             }
@@ -380,7 +379,7 @@ fn make(timeline: &Timeline, parent: NodeId, of: &SeriesOf, sizes: Option<&Group
         series,
         others: ranked.others,
         overlaps: ranked.overlaps && !is_shared,
-        revision: of.revision,
+        document: of.document,
         last: of.times.last().map_or_else(String::new, |&last| timeline.points()[last].label.clone()),
     }
 }
@@ -409,7 +408,8 @@ mod tests {
 
     fn drawn(timeline: &Timeline, times: &[usize]) -> DrawnChart {
         let (measure, rules) = (ChartMeasure::Known(Metric::Objects), ChartRules::default());
-        let of = SeriesOf { revision: 1, measure, span: (0, timeline.times() - 1), rules, times: times.into() };
+        let of =
+            SeriesOf { document: Tick::new(1), measure, span: (0, timeline.times() - 1), rules, times: times.into() };
         make(timeline, NodeId::ROOT, &of, None)
     }
 
@@ -431,10 +431,10 @@ mod tests {
     #[test]
     fn a_hidden_chart_has_no_nodes_of_another_document() {
         let (measure, rules) = (ChartMeasure::Known(Metric::Objects), ChartRules::default());
-        let of = SeriesOf { revision: 1, measure, span: (0, 1), rules, times: [0, 1].into() };
+        let of = SeriesOf { document: Tick::new(1), measure, span: (0, 1), rules, times: [0, 1].into() };
         let drawn = drawn(&timeline(2), &[0, 1]);
         let chart = Chart { drawn: Some((of, drawn)), ..Chart::default() };
-        assert_eq!([1, 2].map(|revision| chart.drawn_of(revision).is_some()), [true, false]);
+        assert_eq!([1, 2].map(|document| chart.drawn_of(Tick::new(document)).is_some()), [true, false]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::viewer::finding::step_to_owner;
 use crate::viewer::hint::{Hint, HintStep};
 use crate::viewer::panels::numbers::in_unit;
 use crate::viewer::selection::Selection;
-use bevy::prelude::World;
+use bevy::prelude::{DetectChanges, World};
 use memory_city_analysis::timeline::NodeId;
 
 pub fn hints(world: &World) -> Vec<Hint> {
@@ -16,12 +16,12 @@ pub fn hints(world: &World) -> Vec<Hint> {
 }
 
 fn gained_most(world: &World) -> Option<Hint> {
-    let document = world.resource::<Document>();
-    let (open, revision) = (document.get()?, document.revision());
+    let document = world.resource_ref::<Document>();
+    let open = document.get()?;
     let timeline = &open.timeline;
     let charts = &world.resource::<TrendCharts>().charts;
-    let (below, drawn) =
-        charts.iter().enumerate().rev().find_map(|(at, chart)| Some((at, chart.drawn_of(revision)?)))?;
+    let now = document.last_changed();
+    let (below, drawn) = charts.iter().enumerate().rev().find_map(|(at, chart)| Some((at, chart.drawn_of(now)?)))?;
     let (first, last) = drawn.ends(world.resource::<Clock>().range())?;
     let gain = |values: &[u64]| values[last].saturating_sub(values[first]);
     let all: u64 = drawn.series.iter().map(|series| gain(&series.values)).sum();

@@ -162,6 +162,7 @@ fn plugin(app: &mut App) {
         .add_observer(|_: On<Closed>, mut trends: ResMut<TrendCharts>| *trends = TrendCharts::default())
         .add_observer(|_: On<Grew>, document: Res<Document>, mut trends: ResMut<TrendCharts>| {
             let Some(timeline) = document.timeline() else { return };
+            (trends.charted, trends.sizes, trends.strip) = Default::default();
             let there = trends.charts.iter().skip(1).take_while(|chart| timeline.find(&chart.of).is_some()).count();
             trends.charts.truncate(1 + there);
             // Of fewer points in time than before, another part is seen.
@@ -233,7 +234,7 @@ fn draw(
             still: panels.still,
         };
         if set.strip {
-            trends.strip.follow(document.revision(), timeline, run);
+            trends.strip.follow(timeline, run);
         }
         let strip_room = if set.strip { strip::height(&trends.strip, ui.available_height()) } else { 0.0 };
         let room = ui.available_height() - strip_room;
@@ -412,6 +413,7 @@ mod tests {
         let mut trends = app.world_mut().resource_mut::<TrendCharts>();
         trends.open(0, &timeline, order);
         trends.zoom = Some((0.0, 1.0));
+        trends.sizes.of_mut(ClosureMetric::Retained, false).stop();
         wait(&mut app, &[2, 2]);
         for (before, times) in [(2, 3), (3, 7)] {
             show(&mut app, times, Arrival::Anew);
@@ -420,6 +422,8 @@ mod tests {
             assert!(seen.iter().all(|times| times.is_some_and(|times| times >= before)), "{seen:?}");
             let timeline = Arc::clone(app.world().resource::<Document>().timeline().expect("open"));
             let trends = app.world().resource::<TrendCharts>();
+            let sizes = trends.sizes.of(ClosureMetric::Retained, false);
+            assert!(!sizes.state().stopped, "they are sought anew");
             assert_eq!((trends.charts[1].of.as_str(), trends.zoom), ("Heap#Order", Some((0.0, 1.0))));
             let drawn = trends.charts[0].drawn().expect("seen");
             let node = timeline.find("Heap#Order");

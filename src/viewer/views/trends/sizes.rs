@@ -17,17 +17,25 @@ use std::sync::{Arc, Mutex};
 type Arrived = Arc<Mutex<Vec<(usize, Option<TimeAmounts>)>>>;
 
 /// Retained sizes alone, and those with deep ones: deep sizes cost more, and are found on request.
-#[derive(Default)]
 pub struct SizesWork {
     retained: FoundSizes,
     deep: FoundSizes,
 }
 
+impl Default for SizesWork {
+    fn default() -> Self {
+        let found = |deep| {
+            let request = ClosureRequest { rules: KeepRules::default(), deep };
+            FoundSizes { request, sizes: GroupSizes::new(request), ..FoundSizes::default() }
+        };
+        SizesWork { retained: found(false), deep: found(true) }
+    }
+}
+
 /// The sizes of one request.
 #[derive(Default)]
 pub struct FoundSizes {
-    /// Of which document.
-    revision: u64,
+    request: ClosureRequest,
     sizes: GroupSizes,
     /// The times to be found, ascending.
     wanted: Vec<usize>,
@@ -53,7 +61,6 @@ pub struct SizesState<'s> {
 
 /// Sizes that the charts need now.
 pub struct SizesWish<'s> {
-    pub revision: u64,
     pub source: &'s Arc<Source>,
     /// Wanted times, ascending.
     pub wanted: &'s [usize],
@@ -76,8 +83,8 @@ impl SizesWork {
 
     /// Takes results, and starts the search for missing sizes: retained ones, deep ones. Returns whether it goes on.
     pub fn follow(&mut self, wish: &SizesWish<'_>, retained: bool, deep: bool) -> bool {
-        let one = self.retained.follow(wish, retained && !deep, false);
-        self.deep.follow(wish, deep, true) || one
+        let one = self.retained.follow(wish, retained && !deep);
+        self.deep.follow(wish, deep) || one
     }
 }
 
@@ -109,11 +116,7 @@ impl FoundSizes {
         (self.stopped, self.error) = (false, None);
     }
 
-    fn follow(&mut self, wish: &SizesWish<'_>, asked: bool, deep: bool) -> bool {
-        let request = ClosureRequest { rules: KeepRules::default(), deep };
-        if self.revision != wish.revision {
-            *self = FoundSizes { revision: wish.revision, sizes: GroupSizes::new(request), ..FoundSizes::default() };
-        }
+    fn follow(&mut self, wish: &SizesWish<'_>, asked: bool) -> bool {
         self.take();
         if !asked {
             self.job = None;
@@ -130,9 +133,9 @@ impl FoundSizes {
         if missing.is_empty() || self.job.is_some() || self.stopped || self.error.is_some() || wish.waits {
             return self.job.is_some();
         }
-        // What a job that was given up found too late is of other times or another document.
+        // What a job that was given up found too late is of other times.
         self.arrived = Arrived::default();
-        let (source, arrived) = (Arc::clone(wish.source), Arc::clone(&self.arrived));
+        let (source, arrived, request) = (Arc::clone(wish.source), Arc::clone(&self.arrived), self.request);
         let work = move |progress: &Progress| {
             // Few at once: the first are to be seen soon.
             let ahead = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(4);
@@ -193,31 +196,22 @@ mod tests {
     fn sizes_come_one_by_one_stop_when_told_and_go_on() {
         let source = source();
         let mut work = SizesWork::default();
-        let wish = |wanted: &'static [usize], revision, waits, still| SizesWish {
-            revision,
-            source: &source,
-            wanted,
-            waits,
-            still,
-        };
+        let wish = |wanted: &'static [usize], waits, still| SizesWish { source: &source, wanted, waits, still };
         let metric = ClosureMetric::Retained;
-        assert!(!work.follow(&wish(&[0, 2], 1, true, false), true, false), "more is being read");
-        assert!(work.follow(&wish(&[0, 2], 1, false, false), true, false));
+        assert!(!work.follow(&wish(&[0, 2], true, false), true, false), "more is being read");
+        assert!(work.follow(&wish(&[0, 2], false, false), true, false));
         work.of_mut(metric, false).stop();
-        assert!(!work.follow(&wish(&[0, 2], 1, false, false), true, false), "until somebody wants it again");
+        assert!(!work.follow(&wish(&[0, 2], false, false), true, false), "until somebody wants it again");
         assert!(work.of(metric, false).state().stopped);
         work.of_mut(metric, false).go_on();
-        while work.follow(&wish(&[0, 2], 1, false, false), true, false) {
+        while work.follow(&wish(&[0, 2], false, false), true, false) {
             std::thread::yield_now();
         }
         assert_eq!(work.of(metric, false).sizes().times(), [0, 2]);
         // Another number of times takes what is there.
-        assert!(!work.follow(&wish(&[0, 1, 2], 1, false, true), true, false));
+        assert!(!work.follow(&wish(&[0, 1, 2], false, true), true, false));
         let state = work.of(metric, false).state();
         assert_eq!((state.known, state.wanted, state.without, state.error), (3, 3, 0, None));
         assert_eq!(work.of(metric, true).sizes().times(), [] as [usize; 0], "deep ones were not asked for");
-        // Of another document nothing is known.
-        work.follow(&wish(&[0, 1], 2, true, false), true, false);
-        assert!(work.of(metric, false).sizes().times().is_empty());
     }
 }

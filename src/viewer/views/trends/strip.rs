@@ -29,26 +29,17 @@ const NOTHING: &str = "No collections: heap dumps do not say when garbage was co
 /// The collections of the open run.
 #[derive(Default)]
 pub struct StripData {
-    of: Option<(u64, Option<Arc<RunFacts>>)>,
+    facts: Option<Arc<RunFacts>>,
     strip: GcStrip,
 }
 
 impl StripData {
-    /// Follows the document and the facts about its run.
-    pub fn follow(&mut self, revision: u64, timeline: &Timeline, run: &OpenRun) {
-        let is_same = |of: &(u64, Option<Arc<RunFacts>>)| {
-            let same_facts = match (&of.1, run.facts()) {
-                (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-                (None, None) => true,
-                _ => false,
-            };
-            of.0 == revision && same_facts
-        };
-        if self.of.as_ref().is_some_and(is_same) {
-            return;
+    /// Follows the facts about the run.
+    pub fn follow(&mut self, timeline: &Timeline, run: &OpenRun) {
+        if self.facts.as_ref().map(Arc::as_ptr) != run.facts().map(Arc::as_ptr) {
+            self.facts = run.facts().cloned();
+            self.strip = run.facts().map_or_else(GcStrip::default, |facts| strip_of(timeline, facts));
         }
-        self.of = Some((revision, run.facts().cloned()));
-        self.strip = run.facts().map_or_else(GcStrip::default, |facts| strip_of(timeline, facts));
     }
 }
 

@@ -9,7 +9,7 @@ use memory_city::viewer::city::{CameraRig, City, Shown};
 use memory_city::viewer::clock::Clock;
 use memory_city::viewer::document::{Arrival, Draft};
 use memory_city::viewer::panels::PanelState;
-use memory_city::viewer::selection::{MarkNote, Marks, Selection};
+use memory_city::viewer::selection::{MarkNote, Marks, Pointing, Select, Selection};
 use memory_city::viewer::settings::Settings;
 use memory_city::viewer::views;
 use memory_city_analysis::timeline::{NodeId, Timeline};
@@ -240,7 +240,7 @@ fn answers(
     let changes: [(&str, Option<f64>, Change<'_>); 8] = [
         ("nothing happens either", None, &mut |_, _| ()),
         ("the mouse comes to another building", Some(1.0), &mut |world, i| {
-            world.resource_mut::<Selection>().pointed = Some(node(i));
+            world.resource_mut::<Pointing>().pointed = Some(node(i));
         }),
         ("another building is selected", Some(1.0), &mut |world, i| {
             world.resource_mut::<Selection>().select(timeline, node(i));

@@ -14,7 +14,7 @@ use super::frame::{Awake, Stage};
 use super::job::Job;
 use super::loading::Loading;
 use super::notices::Notices;
-use super::selection::Selection;
+use super::selection::{Select, Selection};
 use super::settings::Settings;
 use bevy::prelude::*;
 use bevy::winit::{EventLoopProxy, EventLoopProxyWrapper, WinitUserEvent};
@@ -349,7 +349,7 @@ fn take_wishes(
     name: &str,
     document: &Document,
     clock: &mut Clock,
-    selection: &mut Selection,
+    selection: &mut ResMut<Selection>,
 ) {
     let Some(open) = document.get().filter(|open| open.live.as_ref().is_some_and(|l| l.name == *name)) else { return };
     let wishes = hub.wishes(name);

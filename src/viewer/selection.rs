@@ -13,6 +13,7 @@ use bevy::prelude::*;
 use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_views::city::MARK_COLOURS;
 use std::collections::BTreeMap;
+use std::ops::DerefMut;
 
 /// Something to point at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,13 +24,17 @@ pub enum Target {
     More(NodeId),
 }
 
-/// The selected group of nodes, and the hovered target.
+/// The selected group of nodes. It is marked as changed where another group is selected, and nowhere else ([`Select`]).
 #[derive(Resource, Default)]
 pub struct Selection {
     /// Key and node; the one selected last comes first.
     selected: Vec<(String, NodeId)>,
     history: Vec<String>,
-    revision: u64,
+}
+
+/// What the mouse is on.
+#[derive(Resource, Default)]
+pub struct Pointing {
     /// The thing under the mouse in the city.
     pub hovered: Option<Target>,
     /// A node that a row of a panel points at: lights up in other views.
@@ -63,20 +68,6 @@ impl Selection {
         tops
     }
 
-    /// Differs whenever another group is selected.
-    pub fn revision(&self) -> u64 {
-        self.revision
-    }
-
-    /// Selects a node alone; the one selected before can be returned to.
-    pub fn select(&mut self, timeline: &Timeline, node: NodeId) {
-        if self.selected.len() == 1 && self.node() == Some(node) {
-            return;
-        }
-        self.remember();
-        self.selected = vec![(timeline.key(node), node)];
-    }
-
     /// Selects nodes as one group; the first of them leads.
     pub fn select_all(&mut self, timeline: &Timeline, nodes: impl IntoIterator<Item = NodeId>) {
         self.remember();
@@ -87,18 +78,12 @@ impl Selection {
 
     /// Adds a node to the group, or takes it away.
     pub fn add_or_remove(&mut self, timeline: &Timeline, node: NodeId) {
-        self.revision += 1;
         match self.selected.iter().position(|(_, n)| *n == node) {
             Some(at) => {
                 self.selected.remove(at);
             }
             None => self.selected.insert(0, (timeline.key(node), node)),
         }
-    }
-
-    /// Selects a node, or deselects it if it is selected.
-    pub fn toggle(&mut self, timeline: &Timeline, node: NodeId) {
-        if self.node() == Some(node) { self.clear() } else { self.select(timeline, node) }
     }
 
     /// Selects nothing.
@@ -108,28 +93,13 @@ impl Selection {
     }
 
     fn remember(&mut self) {
-        self.revision += 1;
         if let Some((key, _)) = self.selected.first() {
             self.history.push(key.clone());
         }
     }
 
-    /// Restores the earlier selection.
-    pub fn back(&mut self, timeline: &Timeline) {
-        while let Some(key) = self.history.pop() {
-            if let Some(node) = timeline.find(&key) {
-                self.revision += 1;
-                self.selected = vec![(key, node)];
-                return;
-            }
-        }
-    }
-
     /// Finds the selection again in other trees. Returns the keys that are not there any more.
     fn rebind(&mut self, timeline: &Timeline) -> usize {
-        self.hovered = None;
-        self.pointed = None;
-        self.revision += 1;
         let mut lost = 0;
         self.selected.retain_mut(|(key, node)| match timeline.find(key) {
             Some(found) => {
@@ -142,6 +112,38 @@ impl Selection {
             }
         });
         lost
+    }
+}
+
+/// Changes after which the selection may be the same: then it is not marked as changed.
+pub trait Select {
+    /// Selects a node alone; the one selected before can be returned to.
+    fn select(&mut self, timeline: &Timeline, node: NodeId);
+
+    /// Selects a node, or deselects it if it is selected.
+    fn toggle(&mut self, timeline: &Timeline, node: NodeId);
+
+    /// Restores the earlier selection.
+    fn back(&mut self, timeline: &Timeline);
+}
+
+impl<S: DetectChangesMut + DerefMut<Target = Selection>> Select for S {
+    fn select(&mut self, timeline: &Timeline, node: NodeId) {
+        if !self.nodes().eq([node]) {
+            self.select_all(timeline, [node]);
+        }
+    }
+
+    fn toggle(&mut self, timeline: &Timeline, node: NodeId) {
+        if self.node() == Some(node) { self.clear() } else { self.select(timeline, node) }
+    }
+
+    fn back(&mut self, timeline: &Timeline) {
+        let found = |(at, key): (usize, &String)| timeline.find(key).map(|node| (at, node));
+        if let Some((at, node)) = self.history.iter().enumerate().rev().find_map(found) {
+            self.history.truncate(at);
+            self.selected = vec![(timeline.key(node), node)];
+        }
     }
 }
 
@@ -239,8 +241,13 @@ impl Marks {
     }
 }
 
-fn opened(_: On<Opened>, mut selection: ResMut<Selection>, mut marks: ResMut<Marks>, mut filter: ResMut<SharedFilter>) {
-    *selection = Selection { revision: selection.revision + 1, ..Selection::default() };
+fn opened(
+    _: On<Opened>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
+    mut marks: ResMut<Marks>,
+    mut filter: ResMut<SharedFilter>,
+) {
+    (*selection, *pointing) = Default::default();
     *marks = Marks { version: marks.version + 1, ..Marks::default() };
     *filter = SharedFilter::default();
 }
@@ -248,11 +255,12 @@ fn opened(_: On<Opened>, mut selection: ResMut<Selection>, mut marks: ResMut<Mar
 fn grew(
     _: On<Grew>,
     document: Res<Document>,
-    mut selection: ResMut<Selection>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
     mut marks: ResMut<Marks>,
     mut notices: ResMut<Notices>,
 ) {
     let Some(timeline) = document.timeline() else { return };
+    *pointing = Pointing::default();
     match selection.rebind(timeline) {
         0 => {}
         1 => notices.tell("Nothing is selected: the groups of now do not have what was"),
@@ -261,8 +269,12 @@ fn grew(
     marks.rebind(timeline);
 }
 
-fn closed(_: On<Closed>, mut selection: ResMut<Selection>, mut marks: ResMut<Marks>) {
-    *selection = Selection { revision: selection.revision + 1, ..Selection::default() };
+fn closed(
+    _: On<Closed>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
+    mut marks: ResMut<Marks>,
+) {
+    (*selection, *pointing) = Default::default();
     marks.nodes.clear();
 }
 
@@ -297,6 +309,7 @@ pub struct SelectionPlugin;
 impl Plugin for SelectionPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Selection>()
+            .init_resource::<Pointing>()
             .init_resource::<Marks>()
             .init_resource::<SharedFilter>()
             .add_plugins(ReferencesPlugin)
@@ -304,5 +317,37 @@ impl Plugin for SelectionPlugin {
             .add_observer(grew)
             .add_observer(closed)
             .add_systems(Update, selection_actions.in_set(Stage::Act));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory_city_analysis::group::MemoryTree;
+    use memory_city_analysis::timeline::TimePoint;
+
+    /// Views follow what is marked as changed: they would scroll to it, or come to the front.
+    #[test]
+    fn what_stays_selected_is_no_change() {
+        let mut tree = MemoryTree::new();
+        for name in ["Order", "Basket"] {
+            tree.child(0, &"Type".into(), &name.into());
+        }
+        let timeline = Timeline::from_trees(vec![TimePoint::default()], &[tree]);
+        let mut world = World::new();
+        world.init_resource::<Selection>();
+        let mut changes = |change: &dyn Fn(&mut Mut<Selection>)| {
+            world.clear_trackers();
+            let mut selection = world.resource_mut::<Selection>();
+            change(&mut selection);
+            (selection.is_changed(), selection.nodes().map(|node| node.0).collect::<Vec<_>>())
+        };
+        assert_eq!(changes(&|selection| selection.back(&timeline)), (false, vec![]));
+        assert_eq!(changes(&|selection| selection.select(&timeline, NodeId(1))), (true, vec![1]));
+        assert_eq!(changes(&|selection| selection.select(&timeline, NodeId(1))), (false, vec![1]));
+        assert_eq!(changes(&|selection| selection.add_or_remove(&timeline, NodeId(2))), (true, vec![2, 1]));
+        assert_eq!(changes(&|selection| selection.select(&timeline, NodeId(2))), (true, vec![2]));
+        assert_eq!(changes(&|selection| selection.toggle(&timeline, NodeId(2))), (true, vec![]));
+        assert_eq!(changes(&|selection| selection.back(&timeline)), (true, vec![2]));
     }
 }

@@ -4,7 +4,7 @@
 use super::city::{CitySight, ConeCount, Sharpness, Shown};
 use super::clock::Clock;
 use super::document::{Document, OpenDocument};
-use super::selection::{Selection, Target};
+use super::selection::{Pointing, Selection, Target};
 use super::settings::Settings;
 use bevy::input::ButtonState;
 use bevy::input::keyboard::KeyboardInput;
@@ -17,7 +17,7 @@ pub fn log_input(
     mut buttons: MessageReader<MouseButtonInput>,
     windows: Query<&Window>,
     document: Res<Document>,
-    selection: Res<Selection>,
+    pointing: Res<Pointing>,
     mut last: Local<Option<Vec2>>,
 ) {
     if !tracing::enabled!(tracing::Level::DEBUG) {
@@ -32,7 +32,7 @@ pub fn log_input(
     let pointer = windows.iter().find_map(Window::cursor_position);
     if *last != pointer {
         *last = pointer;
-        let over = document.get().zip(selection.hovered).map(|(open, target)| name(open, target));
+        let over = document.get().zip(pointing.hovered).map(|(open, target)| name(open, target));
         let over = over.as_deref().unwrap_or("nothing");
         match pointer {
             Some(at) => tracing::debug!("pointer: {}, {} over {over}", at.x, at.y),
@@ -65,7 +65,7 @@ pub struct Seen {
 pub fn log_changes(
     (document, shown, settings): (Res<Document>, Res<Shown>, Res<Settings>),
     clock: Res<Clock>,
-    selection: Res<Selection>,
+    (selection, pointing): (Res<Selection>, Res<Pointing>),
     (cones, sight, sharpness): (Res<ConeCount>, CitySight, Res<Sharpness>),
     mut last: Local<Seen>,
 ) {
@@ -80,7 +80,7 @@ pub fn log_changes(
         return;
     };
     let name = |target: Target| name(open, target);
-    let pointed = selection.pointed.map(Target::Node).or(selection.hovered);
+    let pointed = pointing.pointed.map(Target::Node).or(pointing.hovered);
     let now = Seen {
         city: Some(format!("{} {} {:?}", open.title, city.made_with.grouping, city.made_with.area_mode)),
         time: clock.time,

@@ -10,7 +10,7 @@ use memory_city::viewer::clock::Clock;
 use memory_city::viewer::document::Document;
 use memory_city::viewer::live::{ListenOptions, Listening};
 use memory_city::viewer::loading::{Loading, State};
-use memory_city::viewer::selection::Selection;
+use memory_city::viewer::selection::{Select, Selection};
 use memory_city::viewer::settings::Settings;
 use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::timeline::json::TreesOfRecording;

@@ -464,8 +464,8 @@ pub fn keep_layout(mut dock: ResMut<Dock>, buttons: Res<ButtonInput<MouseButton>
 }
 
 /// Brings a new selection into sight, where other views of its column stand before it: its first view comes to the front, if it is open.
-fn show_selection(selection: Res<Selection>, views: Res<Views>, mut dock: ResMut<Dock>, mut seen: Local<u64>) {
-    if std::mem::replace(&mut *seen, selection.revision()) == selection.revision() || selection.node().is_none() {
+fn show_selection(selection: Res<Selection>, views: Res<Views>, mut dock: ResMut<Dock>) {
+    if !selection.is_changed() || selection.node().is_none() {
         return;
     }
     let at_right = || views.iter().filter(|view| view.about().place == Place::Right);

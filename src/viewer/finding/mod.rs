@@ -12,7 +12,7 @@ use super::hint::HintStep;
 use super::job::Job;
 use super::loading::Loading;
 use super::notices::Notices;
-use super::selection::Selection;
+use super::selection::{Select, Selection};
 use super::settings::Settings;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;

@@ -16,7 +16,7 @@ use super::job::Job;
 use super::keys;
 use super::notices::Notices;
 use super::references::{NOT_TOLD, References};
-use super::selection::Selection;
+use super::selection::{Select, Selection};
 use super::settings::Settings;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
@@ -95,7 +95,7 @@ impl OwnersOf {
     }
 
     /// Goes to a stop of the walk.
-    pub fn go_to(&mut self, stop: usize, timeline: &Timeline, selection: &mut Selection) {
+    pub fn go_to(&mut self, stop: usize, timeline: &Timeline, selection: &mut Mut<Selection>) {
         if let Some(walk) = &mut self.walk
             && let Some(to) = walk.stops.get(stop)
         {
@@ -115,7 +115,7 @@ impl OwnersOf {
     }
 
     /// Goes one step up, or ends. Returns a message about it.
-    fn advance(&mut self, timeline: &Timeline, selection: &mut Selection) -> Option<String> {
+    fn advance(&mut self, timeline: &Timeline, selection: &mut Mut<Selection>) -> Option<String> {
         let walk = self.walk.as_mut()?;
         match walk.stops.get(walk.at + 1) {
             Some(stop) => {
@@ -133,7 +133,7 @@ impl OwnersOf {
     }
 }
 
-fn select(timeline: &Timeline, selection: &mut Selection, nodes: &[NodeId]) {
+fn select(timeline: &Timeline, selection: &mut Mut<Selection>, nodes: &[NodeId]) {
     match nodes {
         [node] => selection.select(timeline, *node),
         several => selection.select_all(timeline, several.iter().copied()),
@@ -227,7 +227,7 @@ fn update(
     if let Some(found) = owners.of(&now) {
         if std::mem::take(&mut owners.waits) {
             owners.walk = Some(OwnerWalk::new(&now, &found));
-            if let Some(end) = owners.advance(&open.timeline, &mut selection) {
+            if let Some(end) = owners.advance(&open.timeline, &mut selection.reborrow()) {
                 notices.tell(end);
             }
         }
@@ -286,7 +286,7 @@ fn act(
                     continue;
                 }
                 let Some(now) = question(&document, &selection, &clock, &settings) else {
-                    follow_groups(&open.timeline, &references, &mut selection, &mut notices);
+                    follow_groups(&open.timeline, &references, &mut selection.reborrow(), &mut notices);
                     continue;
                 };
                 let goes_on = owners.walk.as_ref().is_some_and(|walk| walk.stop_of(&now.nodes).is_some());
@@ -299,7 +299,7 @@ fn act(
                         }
                     }
                 }
-                if let Some(end) = owners.advance(&open.timeline, &mut selection) {
+                if let Some(end) = owners.advance(&open.timeline, &mut selection.reborrow()) {
                     notices.tell(end);
                 }
             }
@@ -309,7 +309,7 @@ fn act(
 }
 
 /// The step without objects: to the group that refers to most of the selected one.
-fn follow_groups(timeline: &Timeline, references: &References, selection: &mut Selection, notices: &mut Notices) {
+fn follow_groups(timeline: &Timeline, references: &References, selection: &mut Mut<Selection>, notices: &mut Notices) {
     let Some(node) = selection.node() else { return };
     if references.unknown {
         notices.tell(NOT_TOLD);

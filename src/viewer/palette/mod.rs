@@ -16,7 +16,7 @@ use super::panels::numbers::number;
 use super::panels::spinner::spinner;
 use super::panels::theme;
 use super::search::{GroupSearch, MOST_LISTED, SearchFound};
-use super::selection::{Selection, SharedFilter};
+use super::selection::{Select, Selection, SharedFilter};
 use super::settings::Settings;
 use super::view::Views;
 use bevy::prelude::*;

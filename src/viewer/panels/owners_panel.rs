@@ -4,7 +4,8 @@ use super::spinner::working;
 use super::theme;
 use crate::viewer::action::Action;
 use crate::viewer::owners::OwnersKnown;
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Pointing, Select, Selection};
+use bevy::prelude::Mut;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Rect, RichText, Sense};
 use memory_city_analysis::ownership::chain::GroupOwners;
 use memory_city_analysis::tabular::{bytes_text, count_text, objects_text};
@@ -19,7 +20,12 @@ const SEEN: f32 = 7.0;
 const MOST_ROOTS: usize = 3;
 
 /// Draws the list. Returns the person's wish.
-pub fn show(ui: &mut egui::Ui, timeline: &Timeline, known: &OwnersKnown, selection: &mut Selection) -> Vec<Action> {
+pub fn show(
+    ui: &mut egui::Ui,
+    timeline: &Timeline,
+    known: &OwnersKnown,
+    (selection, pointing): (&mut Mut<Selection>, &mut Pointing),
+) -> Vec<Action> {
     let mut asked = Vec::new();
     if matches!(known, OwnersKnown::Nothing) {
         return asked;
@@ -43,7 +49,7 @@ pub fn show(ui: &mut egui::Ui, timeline: &Timeline, known: &OwnersKnown, selecti
         OwnersKnown::Failed(why) => {
             ui.label(RichText::new(format!("Owners cannot be found: {why}")).size(12.0).color(theme::ERROR));
         }
-        OwnersKnown::Known(found) => list(ui, timeline, found, selection),
+        OwnersKnown::Known(found) => list(ui, timeline, found, selection, pointing),
     }
     ui.add_space(4.0);
     asked
@@ -53,7 +59,13 @@ fn quiet(text: impl Into<String>) -> RichText {
     RichText::new(text).size(11.0).color(theme::QUIET)
 }
 
-fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: &mut Selection) {
+fn list(
+    ui: &mut egui::Ui,
+    timeline: &Timeline,
+    found: &GroupOwners,
+    selection: &mut Mut<Selection>,
+    pointing: &mut Pointing,
+) {
     let about = found.chain.about;
     if about.objects == 0 {
         ui.label(quiet("It has no objects at this time"));
@@ -90,7 +102,7 @@ fn list(ui: &mut egui::Ui, timeline: &Timeline, found: &GroupOwners, selection: 
             let name = theme::brief(&name);
             let response = row(ui, &name, share(owner.keeps), theme::TEXT);
             if response.hovered() {
-                selection.pointed = Some(owner.node);
+                pointing.pointed = Some(owner.node);
             }
             if response.clicked() {
                 selection.select(timeline, owner.node);
@@ -159,6 +171,7 @@ fn row(ui: &mut egui::Ui, name: &str, share: f32, colour: Color32) -> egui::Resp
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bevy::prelude::World;
     use egui_kittest::Harness;
     use egui_kittest::kittest::NodeT as _;
     use memory_city_analysis::group::MemoryTree;
@@ -170,7 +183,7 @@ mod tests {
     struct Panel {
         timeline: Timeline,
         known: OwnersKnown,
-        selection: Selection,
+        world: World,
     }
 
     /// Groups, each of which keeps one object, and roots.
@@ -191,15 +204,17 @@ mod tests {
             roots: roots.iter().map(|root| ((*root).to_owned(), amount)).collect(),
             end: String::new(),
         };
-        let mut selection = Selection::default();
+        let mut world = World::new();
+        world.init_resource::<Selection>();
         if groups > 0 {
-            selection.select(&timeline, NodeId(1));
+            world.resource_mut::<Selection>().select(&timeline, NodeId(1));
         }
         let owners = timeline.nodes().skip(1).map(owner).collect();
         let known = OwnersKnown::Known(Arc::new(GroupOwners { chain, owners, by_bytes: false }));
-        let panel = Panel { timeline, known, selection };
+        let panel = Panel { timeline, known, world };
         let show = |ui: &mut egui::Ui, panel: &mut Panel| {
-            show(ui, &panel.timeline, &panel.known, &mut panel.selection);
+            let mut selection = panel.world.resource_mut::<Selection>();
+            show(ui, &panel.timeline, &panel.known, (&mut selection, &mut Pointing::default()));
         };
         Harness::builder().with_size((320.0, 300.0)).build_ui_state(show, panel)
     }
@@ -226,13 +241,13 @@ mod tests {
         assert!(!below.contains(&"Owner0".to_owned()), "{below:?}");
         // Another selection, of one group or of several, and the first again where it was left.
         for nodes in [vec![2], vec![2, 3]] {
-            let Panel { timeline, selection, .. } = panel.state_mut();
-            selection.select_all(timeline, nodes.into_iter().map(NodeId));
+            let Panel { timeline, world, .. } = panel.state_mut();
+            world.resource_mut::<Selection>().select_all(timeline, nodes.into_iter().map(NodeId));
             panel.run_steps(3);
             assert!(texts(&panel).contains(&"Owner0".to_owned()), "{:?}", texts(&panel));
         }
-        let Panel { timeline, selection, .. } = panel.state_mut();
-        selection.select(timeline, NodeId(1));
+        let Panel { timeline, world, .. } = panel.state_mut();
+        world.resource_mut::<Selection>().select(timeline, NodeId(1));
         panel.run_steps(3);
         let again = texts(&panel);
         assert!(again.starts_with(&below), "{again:?}");

@@ -10,7 +10,7 @@ use crate::viewer::loading::{self, Loading, OpenRequest};
 use crate::viewer::notices::Notices;
 use crate::viewer::recent::RecentInputs;
 use crate::viewer::root_paths::RootPaths;
-use crate::viewer::selection::{Selection, SharedFilter};
+use crate::viewer::selection::{Pointing, Selection, SharedFilter};
 use crate::viewer::settings::Settings;
 use crate::viewer::view::{Views, draw_with};
 use crate::viewer::{city, dock, palette};
@@ -210,7 +210,7 @@ fn show(world: &mut World, mut contexts: Local<Option<QueryState<&mut EguiContex
         return;
     }
     city::hide(world);
-    world.resource_mut::<Selection>().pointed = None;
+    world.resource_mut::<Pointing>().pointed = None;
     if world.resource::<Document>().get().is_none() {
         city::fill(world, &ctx);
     } else if visible && !still {

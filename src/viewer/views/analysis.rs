@@ -9,7 +9,7 @@ use crate::viewer::frame::{Awake, Stage};
 use crate::viewer::job::Job;
 use crate::viewer::panels::numbers::metric_name;
 use crate::viewer::panels::theme;
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Pointing, Select, Selection};
 use crate::viewer::view::{About, Place, View, WriteTable, draw_with, no_table, written};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align, Layout, RichText, Sense};
@@ -95,7 +95,8 @@ type Folded = HashSet<(usize, usize)>;
 
 /// State beside the rows, which tables show and change.
 struct TableState<'a> {
-    selection: &'a mut Selection,
+    selection: Mut<'a, Selection>,
+    pointing: &'a mut Pointing,
     closed: &'a mut Folded,
     /// A place in code that was clicked.
     code: Option<CodePlace>,
@@ -127,7 +128,7 @@ fn draw(
     InMut(ui): InMut<egui::Ui>,
     (document, clock): (Res<Document>, Res<Clock>),
     mut state: ResMut<Analyses>,
-    mut selection: ResMut<Selection>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
     finding: Res<LeakSearch>,
     mut requests: MessageWriter<CodeRequest>,
 ) {
@@ -198,7 +199,8 @@ fn draw(
         };
         match found {
             Some(Ok(findings)) => {
-                let mut view = TableState { selection: &mut selection, closed, code: None };
+                let mut view =
+                    TableState { selection: selection.reborrow(), pointing: &mut pointing, closed, code: None };
                 let room = ui.available_height();
                 egui::ScrollArea::vertical()
                     .auto_shrink([false, false])
@@ -497,7 +499,7 @@ fn result(ui: &mut egui::Ui, number: usize, table: &ResultTable, timeline: &Time
                 let response = row.response();
                 let Some(node) = named else { return };
                 if response.hovered() {
-                    view.selection.pointed = Some(node);
+                    view.pointing.pointed = Some(node);
                 }
                 if response.clicked() {
                     view.selection.toggle(timeline, node);

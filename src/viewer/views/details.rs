@@ -14,7 +14,7 @@ use crate::viewer::panels::numbers::{amounts, metric_name, number, signed};
 use crate::viewer::panels::spinner::working;
 use crate::viewer::panels::{owners_panel, sites_panel, theme};
 use crate::viewer::references::{NOT_TOLD, References};
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Pointing, Select, Selection};
 use crate::viewer::settings::Settings;
 use crate::viewer::sites::SitesOf;
 use crate::viewer::view::{About, Place, View, draw_with};
@@ -61,7 +61,8 @@ struct DetailTools<'a> {
     sites: Option<Arc<SampledShares>>,
     cones: ConeCount,
     settings: &'a Settings,
-    selection: &'a mut Selection,
+    selection: Mut<'a, Selection>,
+    pointing: &'a mut Pointing,
     actions: Vec<Action>,
     opens: Option<CodePlace>,
 }
@@ -73,7 +74,7 @@ fn draw(
     shown: Res<Shown>,
     (clock, settings, cones): (Res<Clock>, Res<Settings>, Res<ConeCount>),
     (references, owners, sites): (Res<References>, Res<OwnersOf>, Res<SitesOf>),
-    mut selection: ResMut<Selection>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
     (mut actions, mut code): (MessageWriter<Action>, MessageWriter<CodeRequest>),
 ) {
     let Some(timeline) = document.timeline() else { return };
@@ -86,7 +87,8 @@ fn draw(
         sites: selection.node().and_then(|node| sites.of(clock.time, node)).cloned(),
         cones: *cones,
         settings: &settings,
-        selection: &mut selection,
+        selection: selection.reborrow(),
+        pointing: &mut pointing,
         actions: Vec::new(),
         opens: None,
     };
@@ -167,7 +169,7 @@ fn show(ui: &mut egui::Ui, tools: &mut DetailTools<'_>) {
         }
     });
     ui.separator();
-    let asked = owners_panel::show(ui, &timeline, &tools.owners, tools.selection);
+    let asked = owners_panel::show(ui, &timeline, &tools.owners, (&mut tools.selection, tools.pointing));
     tools.actions.extend(asked);
     if let Some(sites) = tools.sites.clone() {
         tools.opens = sites_panel::show(ui, &sites);
@@ -338,7 +340,7 @@ fn row(
     let painter = ui.painter_at(rect);
     if response.hovered() {
         painter.rect_filled(rect, 3.0, Color32::from_rgb(34, 44, 64));
-        tools.selection.pointed = Some(edge.other);
+        tools.pointing.pointed = Some(edge.other);
     }
     let font = egui::FontId::proportional(12.0);
     let counts =

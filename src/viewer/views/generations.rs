@@ -8,7 +8,7 @@ use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::frame::{Awake, Stage};
 use crate::viewer::job::Job;
 use crate::viewer::panels::theme;
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Select, Selection};
 use crate::viewer::view::{About, Place, View, ViewPicture, draw_with};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, RichText, Sense};
@@ -192,7 +192,13 @@ fn ordered(found: &Generations, order: RowOrder) -> Vec<usize> {
     rows
 }
 
-fn rows(ui: &mut egui::Ui, found: &Generations, order: RowOrder, timeline: &Timeline, selection: &mut Selection) {
+fn rows(
+    ui: &mut egui::Ui,
+    found: &Generations,
+    order: RowOrder,
+    timeline: &Timeline,
+    selection: &mut ResMut<Selection>,
+) {
     let order = ordered(found, order);
     let left_out = order.len().saturating_sub(ROWS);
     let most = found.rows.iter().flat_map(|row| &row.live).map(|(_, alive)| alive.objects).fold(1.0, f64::max);
@@ -300,7 +306,7 @@ fn row(
     of: &GenerationRow,
     most: f64,
     timeline: &Timeline,
-    selection: &mut Selection,
+    selection: &mut ResMut<Selection>,
 ) {
     let (rect, response) = ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW), Sense::click());
     let name = found.path(of.node);

@@ -9,7 +9,7 @@ use crate::viewer::live::Listening;
 use crate::viewer::panels::numbers::{metric_name, number, signed};
 use crate::viewer::panels::{live_panel, theme, tooltip};
 use crate::viewer::search::GroupSearch;
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Pointing, Select, Selection, Target};
 use crate::viewer::settings::Settings;
 use crate::viewer::view::{About, Place, View, draw_with};
 use bevy::prelude::*;
@@ -54,7 +54,7 @@ fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
     (clock, settings, search): (Res<Clock>, Res<Settings>, Res<GroupSearch>),
-    mut selection: ResMut<Selection>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
     mut listening: ResMut<Listening>,
     shown: Res<Shown>,
     mut actions: MessageWriter<Action>,
@@ -74,11 +74,11 @@ fn draw(
     }
     let Some((_, ranked)) = ranked.as_ref() else { return };
     theme::pane(ui, |ui| {
-        let selection = &mut *selection;
+        let linked = (selection.reborrow(), &mut *pointing);
         let city = shown.0.as_ref().filter(|city| Arc::ptr_eq(&city.timeline, &open.timeline));
         let beside = city.filter(|city| city.made_with.metric == metric).map_or(0, City::growth_without_building);
         let part = city.map_or(NodeId::ROOT, |city| city.plan.part().root);
-        list(ui, (&open.timeline, metric, beside, part), ranked, &search, clock.time, selection, &mut anchor);
+        list(ui, (&open.timeline, metric, beside, part), ranked, &search, clock.time, linked, &mut anchor);
         live_panel::show(ui, &mut listening, &document, shown.0.as_ref(), &clock, &mut actions);
     });
 }
@@ -87,7 +87,8 @@ fn draw(
 struct Ranking<'a> {
     timeline: &'a Timeline,
     time: usize,
-    selection: &'a mut Selection,
+    selection: Mut<'a, Selection>,
+    pointing: &'a mut Pointing,
     anchor: &'a mut Option<NodeId>,
 }
 
@@ -97,7 +98,7 @@ fn list(
     [ranked, shrinking]: &[Vec<NodeId>; 2],
     search: &GroupSearch,
     time: usize,
-    selection: &mut Selection,
+    (selection, pointing): (Mut<Selection>, &mut Pointing),
     anchor: &mut Option<NodeId>,
 ) {
     let single = timeline.times() < 2;
@@ -122,7 +123,7 @@ fn list(
             .color(theme::QUIET),
         );
     }
-    let mut ranking = Ranking { timeline, time, selection, anchor };
+    let mut ranking = Ranking { timeline, time, selection, pointing, anchor };
     if single {
         let amount = |value: i64| {
             let share = 100.0 * value as f64 / heap as f64;
@@ -167,7 +168,7 @@ impl Ranking<'_> {
             theme::named(&response, &name);
             let painter = ui.painter_at(rect);
             let selected = self.selection.has(node);
-            let pointed = self.selection.hovered == Some(crate::viewer::selection::Target::Node(node));
+            let pointed = self.pointing.hovered == Some(Target::Node(node));
             if selected || response.hovered() || pointed {
                 let fill = if selected { Color32::from_rgb(30, 66, 122) } else { Color32::from_rgb(34, 44, 64) };
                 painter.rect(rect, CornerRadius::same(4), fill, Stroke::NONE, StrokeKind::Inside);
@@ -191,10 +192,10 @@ impl Ranking<'_> {
                 theme::TEXT,
             );
             if response.hovered() {
-                self.selection.pointed = Some(node);
+                self.pointing.pointed = Some(node);
             }
             if response.clicked() {
-                click(self.timeline, self.selection, nodes, self.anchor, node, ui.input(|i| i.modifiers));
+                click(self.timeline, &mut self.selection, nodes, self.anchor, node, ui.input(|i| i.modifiers));
             }
             let (timeline, time) = (self.timeline, self.time);
             response.on_hover_ui(|ui| tooltip::node(ui, timeline, time, node));
@@ -206,7 +207,7 @@ impl Ranking<'_> {
 /// on a row changes nothing: Escape selects nothing.
 fn click(
     timeline: &Timeline,
-    selection: &mut Selection,
+    selection: &mut Mut<Selection>,
     rows: &[NodeId],
     anchor: &mut Option<NodeId>,
     node: NodeId,

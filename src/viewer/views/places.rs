@@ -7,7 +7,7 @@ use crate::viewer::document::Document;
 use crate::viewer::keys;
 use crate::viewer::panels::numbers::number;
 use crate::viewer::panels::theme;
-use crate::viewer::selection::{LONGEST_NOTE, MarkNote, Marks, Selection};
+use crate::viewer::selection::{LONGEST_NOTE, MarkNote, Marks, Select, Selection};
 use crate::viewer::settings::Settings;
 use crate::viewer::view::{About, Place, View, draw_with};
 use bevy::prelude::*;

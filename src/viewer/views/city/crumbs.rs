@@ -6,6 +6,7 @@ use crate::viewer::owners::{OwnerWalk, OwnersKnown, OwnersOf, WalkStop};
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
+use bevy::prelude::Mut;
 use bevy_egui::egui::{self, Align2, Color32, Margin, Rect, RichText, Stroke};
 use memory_city_analysis::tabular::{bytes_text, objects_text};
 use memory_city_analysis::timeline::Timeline;
@@ -23,7 +24,7 @@ pub fn show(
     pane: Rect,
     timeline: &Timeline,
     owners: &mut OwnersOf,
-    selection: &mut Selection,
+    selection: &mut Mut<Selection>,
 ) -> Vec<Action> {
     let mut asked = Vec::new();
     if !owners.waits() && owners.walk().is_none() {

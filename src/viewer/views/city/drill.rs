@@ -8,7 +8,7 @@ use crate::viewer::notices::Notices;
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use crate::viewer::search::GroupSearch;
-use crate::viewer::selection::{Selection, SharedFilter, Target};
+use crate::viewer::selection::{Pointing, Selection, SharedFilter, Target};
 use crate::viewer::settings::{PartKey, Settings};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Align2, Margin, Rect, RichText};
@@ -47,18 +47,19 @@ pub(super) fn open(city: &City, target: Target, settings: &mut Settings, notices
 pub(super) fn drill_actions(
     mut actions: MessageReader<Action>,
     shown: Res<Shown>,
-    (document, selection): (Res<Document>, Res<Selection>),
+    (document, selection, pointing): (Res<Document>, Res<Selection>, Res<Pointing>),
     mut settings: ResMut<Settings>,
     mut notices: ResMut<Notices>,
-    mut followed: Local<u64>,
+    mut unfollowed: Local<bool>,
 ) {
+    *unfollowed |= selection.is_changed();
     let (Some(city), Some(_)) = (&shown.0, document.get()) else {
         actions.clear();
         return;
     };
     for action in actions.read() {
         if *action == Action::DrillIn {
-            let pointed = selection.hovered.filter(|target| matches!(target, Target::More(_)));
+            let pointed = pointing.hovered.filter(|target| matches!(target, Target::More(_)));
             match pointed.or(selection.node().map(Target::Node)) {
                 Some(target) => open(city, target, &mut settings, &mut notices),
                 None => {
@@ -77,16 +78,14 @@ pub(super) fn drill_actions(
         }
     }
     // Who selects what is not in this part sees it all the same.
-    if *followed != selection.revision() {
-        *followed = selection.revision();
-        if let Some(node) = selection.node()
-            && !settings.parts.is_empty()
-            && city.place_of(Target::Node(node)).is_none()
-            && city.timeline.peak(node, city.made_with.metric) > 0
-        {
-            settings.parts.clear();
-            notices.tell("What is selected lies elsewhere: the whole city is shown");
-        }
+    if std::mem::take(&mut *unfollowed)
+        && let Some(node) = selection.node()
+        && !settings.parts.is_empty()
+        && city.place_of(Target::Node(node)).is_none()
+        && city.timeline.peak(node, city.made_with.metric) > 0
+    {
+        settings.parts.clear();
+        notices.tell("What is selected lies elsewhere: the whole city is shown");
     }
 }
 

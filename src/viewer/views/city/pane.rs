@@ -18,7 +18,7 @@ use crate::viewer::references::References;
 use crate::viewer::root_paths::RootPaths;
 use crate::viewer::screenshot::WindowPictures;
 use crate::viewer::search::GroupSearch;
-use crate::viewer::selection::{Marks, Selection, SharedFilter, Target};
+use crate::viewer::selection::{Marks, Pointing, Selection, SharedFilter, Target};
 use crate::viewer::settings::Settings;
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
@@ -69,6 +69,7 @@ pub struct Names<'w> {
     clock: ResMut<'w, Clock>,
     settings: ResMut<'w, Settings>,
     selection: ResMut<'w, Selection>,
+    pointing: Res<'w, Pointing>,
     ways: Res<'w, RootPaths>,
     routes: Res<'w, ShownRoutes>,
     marks: Res<'w, Marks>,
@@ -165,11 +166,10 @@ pub fn draw(
             actions.write_batch(asked);
             card = place;
         }
-        let selection = &mut *names.selection;
-        let owners = &mut *owners;
         let room = if has_map { minimap::room(rect, &names.rig) } else { 0.0 };
         let beside = rect.with_max_x(rect.right() - room);
-        actions.write_batch(crumbs::show(ui.ctx(), beside, &open.timeline, owners, selection));
+        let selection = &mut names.selection.reborrow();
+        actions.write_batch(crumbs::show(ui.ctx(), beside, &open.timeline, &mut owners, selection));
     }
     names.top_lines(ui.ctx(), rect, card);
     if has_map && let Some(city) = names.shown.0.as_mut() {
@@ -223,9 +223,7 @@ fn draw_alone(
         names.top_lines(&ctx, all, None);
         // Whoever walks up the owners sees where that leads, and that it has ended.
         if !names.pictures.are_taken() {
-            let selection = &mut *names.selection;
-            let owners = &mut *owners;
-            actions.write_batch(crumbs::show(&ctx, all, &open.timeline, owners, selection));
+            actions.write_batch(crumbs::show(&ctx, all, &open.timeline, &mut owners, &mut names.selection.reborrow()));
         }
     }
     names.pane.rect = Some(all);
@@ -441,7 +439,7 @@ impl Names<'_> {
             return;
         }
         if let (Some(city), Some(target), Some(at), Some(_)) =
-            (&self.shown.0, self.selection.hovered, over, document.get())
+            (&self.shown.0, self.pointing.hovered, over, document.get())
         {
             let time = pointer.spot.and_then(|spot| spot.time).unwrap_or(self.clock.time);
             tooltip::show(ctx, city, time, target, egui::pos2(at.x, at.y));

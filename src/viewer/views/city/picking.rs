@@ -8,7 +8,7 @@ use super::pinch::{Pinch, PinchStep};
 use crate::viewer::city::{CameraRig, City, CityPane, CitySpot, Grip, Multiples, Shown, ShownCones};
 use crate::viewer::clock::Clock;
 use crate::viewer::notices::Notices;
-use crate::viewer::selection::{Selection, Target};
+use crate::viewer::selection::{Pointing, Select, Selection, Target};
 use crate::viewer::settings::Settings;
 use bevy::input::ButtonState;
 use bevy::input::touch::TouchPhase;
@@ -285,7 +285,7 @@ fn under(
 pub fn pick(
     keys: Res<ButtonInput<KeyCode>>,
     pointer: Res<Pointer>,
-    mut selection: ResMut<Selection>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
     mut shown: ResMut<Shown>,
     clock: Res<Clock>,
     (mut rig, names): (ResMut<CameraRig>, Res<CityNames>),
@@ -305,9 +305,7 @@ pub fn pick(
             tracing::debug!("reference: {way}, {} objects refer to {}", cone.referencing, cone.referenced);
         }
     }
-    if selection.hovered != hovered.target {
-        selection.hovered = hovered.target;
-    }
+    pointing.hovered = hovered.target;
     if let (Some(clicked), Some(city)) = (clicked, &mut shown.0) {
         if let Some(Named::Rest(district, _)) = clicked.named {
             if let Some(pose) = city.focus_pose(district, clock.time, &rig.pose, &rig.lens()) {

@@ -14,8 +14,9 @@ use crate::viewer::scene::records::{NO_INSTANCE, ViewRecord};
 use crate::viewer::scene::renderer::DrawPlan;
 use crate::viewer::scene::{SceneCell, SceneInput, Versioned};
 use crate::viewer::search::GroupSearch;
-use crate::viewer::selection::{Marks, Selection, Target};
+use crate::viewer::selection::{Marks, Pointing, Selection, Target};
 use crate::viewer::settings::Settings;
+use bevy::ecs::change_detection::Tick;
 use bevy::prelude::*;
 use memory_city_analysis::timeline::NodeId;
 use memory_city_views::city::{self, ReferenceShape, Roofs, WantedCones};
@@ -40,8 +41,11 @@ impl ConeKey {
     }
 }
 
+/// Input of the boxes: when several groups were selected, and versions.
+type BoxKey = (Option<Tick>, [u64; 4]);
+
 /// Input of the cones, boxes and routes drawn last.
-type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, [u64; 5]>, Local<'s, Option<RouteKey>>, Local<'s, DrawnSight>);
+type Drawn<'s> = (Local<'s, Option<ConeKey>>, Local<'s, BoxKey>, Local<'s, Option<RouteKey>>, Local<'s, DrawnSight>);
 
 /// The visible time, its place in the window, and the sharpness.
 type Seen<'w> = (Res<'w, Clock>, Res<'w, TimeStep>, Res<'w, CityPane>, Res<'w, Multiples>, Res<'w, Sharpness>);
@@ -52,7 +56,8 @@ pub fn present(
     mut shown: ResMut<Shown>,
     (clock, step, pane, multiples, sharpness): Seen<'_>,
     settings: Res<Settings>,
-    (selection, marks, search): (Res<Selection>, Res<Marks>, Res<GroupSearch>),
+    (selection, pointing): (Res<Selection>, Res<Pointing>),
+    (marks, search): (Res<Marks>, Res<GroupSearch>),
     (references, ways): (Res<References>, Res<RootPaths>),
     rig: Res<CameraRig>,
     mut scene: ResMut<SceneInput>,
@@ -94,8 +99,8 @@ pub fn present(
             let several = selection.nodes().len() > 1;
             let freed = ways.freed();
             let cut = freed.map_or(0, |(.., version)| version);
-            let selected = if several { selection.revision() } else { 0 };
-            let key = [city.boxes.version, selected, cut, search.version(), marks.version()];
+            let selected = several.then(|| selection.last_changed());
+            let key = (selected, [city.boxes.version, cut, search.version(), marks.version()]);
             if *box_key != key {
                 *box_key = key;
                 let freed = freed.map(|(_, cut, _)| &cut.shares);
@@ -114,7 +119,7 @@ pub fn present(
             let far = far.map(|cone| city.target_of_plot(cone.other));
             let marked = [
                 of(selection.node().map(Target::Node)),
-                of(selection.pointed.map(Target::Node).or(far).or(selection.hovered)),
+                of(pointing.pointed.map(Target::Node).or(far).or(pointing.hovered)),
             ];
             [instances[0], instances[1]] = marked.map(|mark| mark.unwrap_or(NO_INSTANCE));
             let has_marks = scene.boxes.version != city.boxes.version || scene.painted.version != 0;
@@ -149,8 +154,8 @@ pub fn present(
                 shown: (settings.show_pointers, settings.show_incoming, settings.show_outgoing),
                 run: (settings.reference_shape, settings.reference_count),
                 on: shown_cones.hovered,
-                pointed: selection.pointed,
-                hovered: selection.hovered,
+                pointed: pointing.pointed,
+                hovered: pointing.hovered,
             });
             if key != *cone_key && drawn.is_none() {
                 let same_ways = cone_key.as_ref().zip(key.as_ref()).is_some_and(|(old, new)| old.has_ways_of(new));
@@ -185,8 +190,8 @@ pub fn present(
                     for (at, (cone, way)) in shown_cones.cones.iter().zip(&shown_cones.ways).enumerate() {
                         let other = city.target_of_plot(cone.other);
                         let lit = shown_cones.hovered == Some(at)
-                            || Some(other) == selection.hovered
-                            || Some(other) == selection.pointed.map(Target::Node);
+                            || Some(other) == pointing.hovered
+                            || Some(other) == pointing.pointed.map(Target::Node);
                         banded::append(way, cone.incoming, lit, &mut records);
                     }
                 }

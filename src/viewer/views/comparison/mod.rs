@@ -13,7 +13,7 @@ use crate::viewer::comparison::{OpenComparison, ShownComparison};
 use crate::viewer::document::Document;
 use crate::viewer::keys;
 use crate::viewer::panels::theme;
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Pointing, Selection};
 use crate::viewer::settings::Settings;
 use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, written};
 use bevy::prelude::*;
@@ -93,7 +93,7 @@ fn draw(
     (document, settings): (Res<Document>, Res<Settings>),
     mut comparison: ResMut<OpenComparison>,
     mut view: ResMut<ComparisonView>,
-    mut selection: ResMut<Selection>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
     mut actions: MessageWriter<Action>,
 ) {
     let Some(open) = document.get() else { return };
@@ -108,7 +108,6 @@ fn draw(
             return;
         };
         let timeline = &*open.timeline;
-        let selection = &mut *selection;
         let works = comparison.snapshot().is_some();
         let bar::BarWish { compare: mut wish, regroup } = bar::show(ui, &shown, works, &mut actions);
         if regroup.is_some() {
@@ -134,7 +133,7 @@ fn draw(
             view.order = Some(SortedRows { by, rows: rows::order(&shown.told.table, by) });
         }
         let order = view.order.as_ref().map_or(&[][..], |order| &order.rows);
-        if let Some(column) = rows::show(ui, &shown, order, view.sort, timeline, selection) {
+        if let Some(column) = rows::show(ui, &shown, order, view.sort, timeline, (&mut selection, &mut pointing)) {
             view.sort = match view.sort {
                 Some((same, descending)) if same == column => (descending).then_some((same, false)),
                 _ => Some((column, true)),

@@ -3,7 +3,8 @@
 use super::groups_of;
 use crate::viewer::comparison::ShownComparison;
 use crate::viewer::panels::theme;
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Pointing, Selection};
+use bevy::prelude::ResMut;
 use bevy_egui::egui::{self, Align, Layout, RichText, Sense};
 use egui_extras::{Column, TableBuilder};
 use memory_city_analysis::tabular::{Cell, ResultTable, RowSource};
@@ -48,7 +49,7 @@ pub fn show(
     order: &[usize],
     sort: Option<(usize, bool)>,
     timeline: &Timeline,
-    selection: &mut Selection,
+    (selection, pointing): (&mut ResMut<Selection>, &mut Pointing),
 ) -> Option<usize> {
     let table = &shown.told.table;
     if table.is_empty() {
@@ -125,7 +126,7 @@ pub fn show(
                 let response = row.response();
                 let Some(&first) = groups.first() else { return };
                 if response.hovered() {
-                    selection.pointed = Some(first);
+                    pointing.pointed = Some(first);
                 }
                 if response.clicked() {
                     match groups.iter().any(|&node| selection.has(node)) {

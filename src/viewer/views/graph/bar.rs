@@ -5,6 +5,7 @@ use super::paint;
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use crate::viewer::selection::Selection;
+use bevy::prelude::{DetectChanges, ResMut};
 use bevy_egui::egui::{self, Align2, Color32, FontId, Pos2, Rect, RichText};
 use memory_city_analysis::object_graph::GraphStep;
 use memory_city_analysis::timeline::Timeline;
@@ -35,7 +36,7 @@ fn is_possible(graph: &DrawnGraph, step: GraphStep) -> bool {
 }
 
 /// The controls.
-pub fn show(ui: &mut egui::Ui, graph: &mut DrawnGraph, selection: &Selection, timeline: &Timeline) {
+pub fn show(ui: &mut egui::Ui, graph: &mut DrawnGraph, selection: &ResMut<Selection>, timeline: &Timeline) {
     ui.horizontal_wrapped(|ui| {
         let chosen = graph.chosen_or_first();
         let name = chosen.and_then(|at| graph.graph()?.boxes.get(at)).map(|one| one.name.clone()).unwrap_or_default();
@@ -64,7 +65,7 @@ pub fn show(ui: &mut egui::Ui, graph: &mut DrawnGraph, selection: &Selection, ti
         {
             graph.fit = None;
         }
-        let other = graph.steps > 0 && selection.node().is_some() && graph.followed != selection.revision();
+        let other = graph.steps > 0 && selection.node().is_some() && graph.followed != selection.last_changed();
         if other {
             let text = format!(
                 "Begin with {}",

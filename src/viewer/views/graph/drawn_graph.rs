@@ -8,6 +8,7 @@ use crate::viewer::job::Job;
 use crate::viewer::panels::PanelState;
 use crate::viewer::selection::Selection;
 use crate::viewer::settings::Settings;
+use bevy::ecs::change_detection::Tick;
 use bevy::prelude::*;
 use memory_city_analysis::analyses;
 use memory_city_analysis::object_graph::{GraphLimits, GraphStep, GroupGraph, HeldOver, MapGraph, ObjectGraph};
@@ -103,8 +104,8 @@ pub struct DrawnGraph {
     pub(super) time: usize,
     /// Its metric.
     metric: Option<Metric>,
-    /// Revision of the selection that it began with; a later selection within the graph counts as followed too.
-    pub(super) followed: u64,
+    /// When that was selected which it began with; a later selection within the graph counts as followed too.
+    pub(super) followed: Tick,
     /// How many steps a person has made: then it is not begun anew by itself.
     pub(super) steps: usize,
     /// How many groups the last step left out.
@@ -249,14 +250,14 @@ pub(super) fn follow(
         Metric::Objects => Metric::Objects,
         _ => Metric::Bytes,
     };
-    let moved = drawn.followed != selection.revision() || drawn.time != clock.time || drawn.metric != Some(metric);
+    let moved = drawn.followed != selection.last_changed() || drawn.time != clock.time || drawn.metric != Some(metric);
     let wish = drawn.wish.take().or((moved && drawn.steps == 0).then_some(GraphWish::Anew));
     let Some(wish) = wish else { return };
     let config = GraphConfig { metric, ..GraphConfig::default() };
     let before = Arc::clone(&drawn.picture);
     match wish {
         GraphWish::Anew => {
-            (drawn.followed, drawn.time, drawn.metric) = (selection.revision(), clock.time, Some(metric));
+            (drawn.followed, drawn.time, drawn.metric) = (selection.last_changed(), clock.time, Some(metric));
             let mut nodes: Vec<NodeId> = selection.nodes().collect();
             if nodes.is_empty() && panels.still {
                 nodes.extend(analyses::top_growing(&open.timeline, metric, 1));

@@ -5,7 +5,7 @@ use crate::viewer::action::Action;
 use crate::viewer::document::Document;
 use crate::viewer::hint::{Hint, HintStep};
 use crate::viewer::panels::theme;
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Select, Selection};
 use bevy::prelude::World;
 use memory_city_analysis::object_graph::{GraphStep, GroupGraph};
 use memory_city_analysis::tabular::count_text;

@@ -14,7 +14,7 @@ use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::frame::Stage;
 use crate::viewer::hint::Hint;
 use crate::viewer::panels::theme;
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Pointing, Select, Selection};
 use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, RichText};
@@ -89,7 +89,7 @@ fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
     mut graph: ResMut<DrawnGraph>,
-    mut selection: ResMut<Selection>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
     focus: Res<Focus>,
 ) {
     let graph = &mut *graph;
@@ -98,7 +98,6 @@ fn draw(
     let timeline = &*open.timeline;
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
     egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {
-        let selection = &mut *selection;
         if graph.is_empty() {
             let text = match (&graph.error, graph.works(), selection.node()) {
                 (Some(error), ..) => RichText::new(error).color(theme::WARNING),
@@ -114,7 +113,7 @@ fn draw(
         if focus.is(ID) {
             keys(ui, graph);
         }
-        bar::show(ui, graph, selection, timeline);
+        bar::show(ui, graph, &selection, timeline);
         let room = ui.available_rect_before_wrap();
         let response = ui.interact(room, ui.id().with("canvas"), egui::Sense::click_and_drag());
         let picture = graph.shown();
@@ -144,7 +143,7 @@ fn draw(
             _ => None,
         };
         if let Some(&node) = group(over) {
-            selection.pointed = Some(node);
+            pointing.pointed = Some(node);
         }
         if response.clicked() || response.secondary_clicked() {
             let node = group(over).copied();
@@ -155,7 +154,7 @@ fn draw(
             if let Some(node) = node {
                 // What is selected here is in the graph: it goes on from what it has.
                 selection.select(timeline, node);
-                graph.followed = selection.revision();
+                graph.followed = selection.last_changed();
             }
         }
         response.context_menu(|ui| bar::menu(ui, graph));

@@ -34,8 +34,9 @@ use crate::viewer::editor::CodeRequest;
 use crate::viewer::frame::{Awake, Stage};
 use crate::viewer::notices::Notices;
 use crate::viewer::panels::{long_list, theme};
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Select, Selection};
 use crate::viewer::view::{About, Place, View, Views, draw_with};
+use bevy::ecs::change_detection::Tick;
 use bevy::prelude::*;
 use bevy_egui::egui;
 use desk::Desk;
@@ -94,8 +95,8 @@ struct Inspector {
     group: GroupPage,
     objects: InspectedObjects,
     tree: TreePage,
-    /// The revision of the selection that was followed last.
-    followed: u64,
+    /// When the selection that was followed last was made.
+    followed: Tick,
     /// How many points in time there were.
     times: usize,
     /// An address that is being written.
@@ -184,7 +185,7 @@ fn act(
 }
 
 /// Selects the groups that one has gone back to: all views show the same.
-fn select(inspector: &mut Inspector, timeline: &Timeline, selection: &mut Selection, notices: &mut Notices) {
+fn select(inspector: &mut Inspector, timeline: &Timeline, selection: &mut ResMut<Selection>, notices: &mut Notices) {
     let Some(InspectorStop::Groups(wanted)) = inspector.navigation.here() else { return };
     if *wanted == keys(timeline, selection) {
         return;
@@ -195,7 +196,7 @@ fn select(inspector: &mut Inspector, timeline: &Timeline, selection: &mut Select
         return;
     }
     selection.select_all(timeline, nodes);
-    inspector.followed = selection.revision();
+    inspector.followed = selection.last_changed();
 }
 
 /// Follows the selection, and takes the results of jobs.
@@ -209,8 +210,8 @@ fn follow(
     let Some(open) = document.get() else { return };
     let inspector = &mut *inspector;
     inspector.times = open.timeline.times();
-    if inspector.followed != selection.revision() {
-        inspector.followed = selection.revision();
+    if inspector.followed != selection.last_changed() {
+        inspector.followed = selection.last_changed();
         let keys = keys(&open.timeline, &selection);
         if !keys.is_empty() {
             let grows = |shown: &[String]| shown.iter().all(|key| keys.contains(key));
@@ -294,7 +295,7 @@ fn draw(
 }
 
 /// The page without a selection: it offers things to look at.
-fn nothing(ui: &mut egui::Ui, timeline: &Timeline, selection: &mut Selection) -> Option<InspectorStop> {
+fn nothing(ui: &mut egui::Ui, timeline: &Timeline, selection: &mut ResMut<Selection>) -> Option<InspectorStop> {
     let text = "Click a group in any view: a building, or a row of the table or the ranking (Ctrl adds one, Shift all up to \
                 it). The inspector shows them as one set, and from there object by object.";
     parts::card(ui, "Select something to inspect", text, theme::TEXT, |ui| {

@@ -14,7 +14,7 @@ use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::frame::Stage;
 use crate::viewer::panels::{theme, tooltip};
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Pointing, Select, Selection, Target};
 use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
 use bevy::prelude::*;
 use bevy_egui::egui;
@@ -173,7 +173,7 @@ fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
     mut nested: ResMut<Nested>,
-    mut selection: ResMut<Selection>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
     (mut clock, focus): (ResMut<Clock>, Res<Focus>),
 ) {
     let nested = &mut *nested;
@@ -182,9 +182,8 @@ fn draw(
     let timeline = &*open.timeline;
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
     egui::Frame::new().inner_margin(egui::Margin::same(8)).show(ui, |ui| {
-        let selection = &mut *selection;
         if focus.is(ID) {
-            keys(ui, nested, timeline, selection);
+            keys(ui, nested, timeline, &selection);
         }
         bar::show(ui, nested, timeline);
         let Some(made) = nested.pictures.made() else {
@@ -209,11 +208,11 @@ fn draw(
             named: true,
             branch_of: None,
             selected: selection.nodes().collect(),
-            pointed: selection.pointed.or(hovered_elsewhere(selection)),
+            pointed: pointing.pointed.or(hovered_elsewhere(&pointing)),
         };
         let mut clicked = None;
         if let Some(at) = paint::picture(ui, left, "local", &local, &look) {
-            point(ui, selection, timeline, &plan, &local, at, clock.time);
+            point(ui, &mut pointing, timeline, &plan, &local, at, clock.time);
             if ui.input(|i| i.pointer.primary_clicked()) {
                 clicked = Some((local.cells[at].part, at == 0));
             }
@@ -224,9 +223,9 @@ fn draw(
             look.rings = global.depth() + 1;
             look.named = false;
             look.branch_of = Some(top);
-            look.pointed = selection.pointed.or(look.pointed);
+            look.pointed = pointing.pointed.or(look.pointed);
             if let Some(at) = paint::picture(ui, right, "global", &global, &look) {
-                point(ui, selection, timeline, &plan, &global, at, clock.time);
+                point(ui, &mut pointing, timeline, &plan, &global, at, clock.time);
                 if ui.input(|i| i.pointer.primary_clicked()) {
                     clicked = Some((global.cells[at].part, false));
                 }
@@ -273,9 +272,9 @@ fn keys(ui: &egui::Ui, nested: &mut Nested, timeline: &Timeline, selection: &Sel
 }
 
 /// The group that another view points at.
-fn hovered_elsewhere(selection: &Selection) -> Option<NodeId> {
-    match selection.hovered {
-        Some(crate::viewer::selection::Target::Node(node)) => Some(node),
+fn hovered_elsewhere(pointing: &Pointing) -> Option<NodeId> {
+    match pointing.hovered {
+        Some(Target::Node(node)) => Some(node),
         _ => None,
     }
 }
@@ -283,7 +282,7 @@ fn hovered_elsewhere(selection: &Selection) -> Option<NodeId> {
 /// Points at a cell: it lights up in all views, with a tooltip.
 fn point(
     ui: &egui::Ui,
-    selection: &mut Selection,
+    pointing: &mut Pointing,
     timeline: &Timeline,
     plan: &NestedPlan,
     picture: &NestedPicture,
@@ -292,7 +291,7 @@ fn point(
 ) {
     let cell = &picture.cells[at];
     if let NestedPart::Group(node) = cell.part {
-        selection.pointed = Some(node);
+        pointing.pointed = Some(node);
     }
     let id = ui.id().with("cell");
     egui::Tooltip::always_open(ui.ctx().clone(), ui.layer_id(), id, egui::PopupAnchor::Pointer).gap(14.0).show(|ui| {

@@ -6,6 +6,7 @@ use crate::viewer::keys;
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::theme;
 use crate::viewer::root_paths::{CutState, CutView};
+use crate::viewer::selection::Select;
 use bevy_egui::egui::{self, Align2, Color32, FontId, RichText, Sense, Stroke};
 use memory_city_analysis::ownership::Freed;
 use memory_city_analysis::tabular::{bytes_text, count_text, objects_text};
@@ -45,7 +46,7 @@ pub(super) fn cut_box(ui: &mut egui::Ui, tools: &mut PathTools<'_>) {
     });
     ui.add_space(3.0);
     if let Some(node) = pointed {
-        tools.selection.pointed = Some(node);
+        tools.pointing.pointed = Some(node);
     }
     if let Some(node) = clicked {
         tools.selection.select(tools.timeline, node);

@@ -17,7 +17,7 @@ use crate::viewer::keys;
 use crate::viewer::panels::spinner::working;
 use crate::viewer::panels::theme;
 use crate::viewer::root_paths::{CutChoice, FoundPaths, RootPaths};
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Pointing, Select, Selection};
 use crate::viewer::view::{About, Place, View, Views, draw_with};
 use bevy::prelude::*;
 use bevy_egui::egui::{self, Color32, RichText, Sense};
@@ -73,7 +73,8 @@ struct PathTools<'a> {
     timeline: &'a Timeline,
     time: usize,
     ways: &'a mut RootPaths,
-    selection: &'a mut Selection,
+    selection: Mut<'a, Selection>,
+    pointing: &'a mut Pointing,
     /// The step or root to cut; the present cut again takes it back.
     cut: Option<CutChoice>,
     /// A place in the code that is to be opened.
@@ -86,7 +87,7 @@ fn draw(
     document: Res<Document>,
     (clock, routes): (Res<Clock>, Res<ShownRoutes>),
     mut ways: ResMut<RootPaths>,
-    mut selection: ResMut<Selection>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
     (mut actions, mut requests): (MessageWriter<Action>, MessageWriter<CodeRequest>),
 ) {
     let Some(open) = document.get() else { return };
@@ -94,7 +95,8 @@ fn draw(
         timeline: &open.timeline,
         time: clock.time,
         ways: &mut ways,
-        selection: &mut selection,
+        selection: selection.reborrow(),
+        pointing: &mut pointing,
         cut: None,
         code: None,
         actions: Vec::new(),
@@ -195,7 +197,7 @@ fn head(ui: &mut egui::Ui, tools: &mut PathTools<'_>) {
         let text = RichText::new(theme::shortened(&name, 44)).size(14.0).strong().color(theme::ACCENT);
         let response = ui.add(egui::Label::new(text).sense(Sense::click()));
         if response.hovered() {
-            tools.selection.pointed = Some(node);
+            tools.pointing.pointed = Some(node);
         }
         if response.on_hover_text(theme::told_path(tools.timeline, node)).clicked() {
             tools.selection.select(tools.timeline, node);

@@ -6,6 +6,7 @@ use crate::viewer::editor::CodePlace;
 use crate::viewer::keys;
 use crate::viewer::panels::theme;
 use crate::viewer::root_paths::{CutChoice, FoundPaths, PathRow};
+use crate::viewer::selection::Select;
 use bevy_egui::egui::{self, Align2, Color32, FontId, RichText, Sense, Stroke, StrokeKind};
 use memory_city_analysis::ownership::{PathEnd, WayStep};
 use memory_city_analysis::tabular::{bytes_text, count_text, several};
@@ -135,7 +136,7 @@ pub(super) fn row_of(ui: &mut egui::Ui, tools: &mut PathTools<'_>, found: &Found
     let painter = ui.painter_at(rect);
     if response.hovered() {
         tools.ways.hovered = line.step;
-        tools.selection.pointed = line.node;
+        tools.pointing.pointed = line.node;
     }
     if chosen || response.hovered() {
         let fill = if chosen { Color32::from_rgb(30, 66, 122) } else { Color32::from_rgb(34, 44, 64) };

@@ -2,7 +2,7 @@
 
 use super::rows::Table;
 use crate::viewer::selection::Selection;
-use bevy::prelude::{KeyCode, World};
+use bevy::prelude::{KeyCode, ResMut, World};
 use bevy_egui::egui::{self, Key};
 use memory_city_analysis::table::TableShape;
 use memory_city_analysis::timeline::{NodeId, Timeline};
@@ -34,7 +34,7 @@ pub fn taken(world: &World) -> &'static [KeyCode] {
 const PAGE: usize = 20;
 
 /// Carries out the pressed keys; none while a text is typed.
-pub fn handle(ui: &egui::Ui, table: &mut Table, timeline: &Timeline, selection: &mut Selection) {
+pub fn handle(ui: &egui::Ui, table: &mut Table, timeline: &Timeline, selection: &mut ResMut<Selection>) {
     if ui.memory(|memory| memory.focused().is_some()) {
         return;
     }
@@ -50,7 +50,13 @@ pub fn handle(ui: &egui::Ui, table: &mut Table, timeline: &Timeline, selection: 
     }
 }
 
-fn press(table: &mut Table, timeline: &Timeline, selection: &mut Selection, key: Key, modifiers: egui::Modifiers) {
+fn press(
+    table: &mut Table,
+    timeline: &Timeline,
+    selection: &mut ResMut<Selection>,
+    key: Key,
+    modifiers: egui::Modifiers,
+) {
     let Some(last) = table.rows().len().checked_sub(1) else { return };
     let at = table.cursor.and_then(|node| table.row_of(node));
     let tree = table.order.shape == TableShape::Tree;
@@ -85,7 +91,13 @@ fn press(table: &mut Table, timeline: &Timeline, selection: &mut Selection, key:
     go(table, timeline, selection, to, modifiers);
 }
 
-fn go(table: &mut Table, timeline: &Timeline, selection: &mut Selection, row: usize, modifiers: egui::Modifiers) {
+fn go(
+    table: &mut Table,
+    timeline: &Timeline,
+    selection: &mut ResMut<Selection>,
+    row: usize,
+    modifiers: egui::Modifiers,
+) {
     // Shift extends the range; Control means nothing here.
     let modifiers = if modifiers.shift { egui::Modifiers::SHIFT } else { egui::Modifiers::NONE };
     super::click(table, timeline, selection, row, modifiers);

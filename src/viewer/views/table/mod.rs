@@ -14,7 +14,7 @@ use crate::viewer::dock::Focus;
 use crate::viewer::document::{Closed, Document, Grew, Opened};
 use crate::viewer::frame::Stage;
 use crate::viewer::panels::theme;
-use crate::viewer::selection::{Selection, SharedFilter};
+use crate::viewer::selection::{Pointing, Select, Selection, SharedFilter};
 use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
 use bevy::prelude::*;
 use bevy_egui::egui;
@@ -89,7 +89,7 @@ fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
     mut table: ResMut<Table>,
-    mut selection: ResMut<Selection>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
     mut filter: ResMut<SharedFilter>,
     (clock, focus): (Res<Clock>, Res<Focus>),
 ) {
@@ -99,21 +99,27 @@ fn draw(
     ui.painter().rect_filled(ui.available_rect_before_wrap(), 0.0, theme::PANEL);
     egui::Frame::new().inner_margin(egui::Margin::same(6)).show(ui, |ui| {
         header::show(ui, table, &mut filter);
-        let selection = &mut *selection;
+        let selection = &mut selection;
         if focus.is(ID) {
             keys::handle(ui, table, timeline, selection);
         }
         let room = ui.available_height() - paint::FOOTER;
         ui.allocate_ui(egui::vec2(ui.available_width(), room), |ui| {
             ui.set_min_height(room);
-            paint::rows(ui, table, timeline, selection, clock.time);
+            paint::rows(ui, table, timeline, (selection, &mut pointing), clock.time);
         });
         paint::footer(ui, timeline, selection, clock.time);
     });
 }
 
 /// Selects the row that was clicked, adds it (Ctrl), or selects all from the row before to it (Shift).
-fn click(table: &mut Table, timeline: &Timeline, selection: &mut Selection, row: usize, modifiers: egui::Modifiers) {
+fn click(
+    table: &mut Table,
+    timeline: &Timeline,
+    selection: &mut ResMut<Selection>,
+    row: usize,
+    modifiers: egui::Modifiers,
+) {
     let Some(&node) = table.rows().get(row) else { return };
     if modifiers.shift {
         let anchor = table.anchor.and_then(|node| table.row_of(node)).unwrap_or(row);
@@ -130,5 +136,5 @@ fn click(table: &mut Table, timeline: &Timeline, selection: &mut Selection, row:
         table.anchor = Some(node);
     }
     table.cursor = Some(node);
-    table.followed = selection.revision();
+    table.followed = selection.last_changed();
 }

@@ -3,7 +3,9 @@
 use super::rows::Table;
 use crate::viewer::panels::numbers::{number, signed};
 use crate::viewer::panels::{theme, tooltip};
-use crate::viewer::selection::{Selection, Target};
+use crate::viewer::selection::{Pointing, Selection, Target};
+use bevy::ecs::change_detection::Tick;
+use bevy::prelude::{DetectChanges, ResMut};
 use bevy_egui::egui::{self, Align, Color32, Layout, Pos2, RichText, Sense, Shape as Drawn, Stroke};
 use egui_extras::{Column, TableBuilder, TableRow};
 use memory_city_analysis::table::{TableShape, TreeTable};
@@ -22,7 +24,13 @@ const INDENT: f32 = 14.0;
 const DEEPEST_INDENT: u32 = 14;
 
 /// The table itself.
-pub fn rows(ui: &mut egui::Ui, table: &mut Table, timeline: &Arc<Timeline>, selection: &mut Selection, time: usize) {
+pub fn rows(
+    ui: &mut egui::Ui,
+    table: &mut Table,
+    timeline: &Arc<Timeline>,
+    (selection, pointing): (&mut ResMut<Selection>, &mut Pointing),
+    time: usize,
+) {
     let Some(data) = table.data().cloned() else { return };
     // While the next trees' numbers are made, there are no rows.
     if !Arc::ptr_eq(data.timeline(), timeline) {
@@ -66,7 +74,7 @@ pub fn rows(ui: &mut egui::Ui, table: &mut Table, timeline: &Arc<Timeline>, sele
             let count = table.rows().len();
             body.rows(ROW, count, |mut row| {
                 let Some(&node) = table.rows().get(row.index()) else { return };
-                let pointed = selection.hovered == Some(Target::Node(node));
+                let pointed = pointing.hovered == Some(Target::Node(node));
                 row.set_selected(selection.has(node));
                 row.set_hovered(pointed);
                 for &column in &shown {
@@ -88,7 +96,7 @@ pub fn rows(ui: &mut egui::Ui, table: &mut Table, timeline: &Arc<Timeline>, sele
                     toggled = Some(node);
                 }
                 if response.hovered() {
-                    selection.pointed = Some(node);
+                    pointing.pointed = Some(node);
                 }
                 response.on_hover_ui(|ui| tooltip::node(ui, timeline, time, node));
             });
@@ -221,7 +229,7 @@ fn line(ui: &mut egui::Ui, timeline: &Timeline, node: NodeId, metric: Metric, ti
 }
 
 /// The sums of the selection.
-pub fn footer(ui: &mut egui::Ui, timeline: &Timeline, selection: &Selection, time: usize) {
+pub fn footer(ui: &mut egui::Ui, timeline: &Timeline, selection: &ResMut<Selection>, time: usize) {
     ui.horizontal(|ui| {
         let quiet = |text: String| RichText::new(text).size(11.5).color(theme::QUIET);
         let count = selection.nodes().len();
@@ -231,8 +239,8 @@ pub fn footer(ui: &mut egui::Ui, timeline: &Timeline, selection: &Selection, tim
             return;
         }
         let id = egui::Id::new("sums of the selection");
-        let state = (selection.revision(), time, timeline.len());
-        let kept: Option<((u64, usize, usize), String)> = ui.data(|data| data.get_temp(id));
+        let state = (selection.last_changed(), time, timeline.len());
+        let kept: Option<((Tick, usize, usize), String)> = ui.data(|data| data.get_temp(id));
         let text = match kept {
             Some((of, text)) if of == state => text,
             _ => {

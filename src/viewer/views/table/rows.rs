@@ -9,6 +9,7 @@ use crate::viewer::panels::PanelState;
 use crate::viewer::search::read_filter;
 use crate::viewer::selection::{Selection, SharedFilter};
 use crate::viewer::settings::Settings;
+use bevy::ecs::change_detection::Tick;
 use bevy::prelude::*;
 use memory_city_analysis::analyses::TimeWindow;
 use memory_city_analysis::table::{Arrangement, Expanded, TableShape, TableView, TreeTable};
@@ -60,8 +61,8 @@ pub struct Table {
     pub anchor: Option<NodeId>,
     /// A node to scroll to.
     pub reveal: Option<NodeId>,
-    /// The revision of the selection that was followed last.
-    pub followed: u64,
+    /// When the selection that was followed last was made.
+    pub followed: Tick,
     /// Whether it was drawn in the last frame: a hidden view computes nothing.
     pub seen: bool,
     timeline: Option<Arc<Timeline>>,
@@ -88,7 +89,7 @@ impl Default for Table {
             cursor: None,
             anchor: None,
             reveal: None,
-            followed: 0,
+            followed: Tick::default(),
             seen: false,
             timeline: None,
         }
@@ -204,8 +205,8 @@ pub fn follow(
     if table.order.filter != filter.0 {
         table.order.filter.clone_from(&filter.0);
     }
-    if table.followed != selection.revision() {
-        table.followed = selection.revision();
+    if table.followed != selection.last_changed() {
+        table.followed = selection.last_changed();
         if let Some(node) = selection.node() {
             table.follow(timeline, node);
         }

@@ -7,7 +7,7 @@ use crate::viewer::document::Document;
 use crate::viewer::finding::step_to_owner;
 use crate::viewer::hint::{Hint, HintStep};
 use crate::viewer::panels::numbers::in_unit;
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Select, Selection};
 use bevy::prelude::{DetectChanges, World};
 use memory_city_analysis::timeline::NodeId;
 

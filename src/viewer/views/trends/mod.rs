@@ -21,7 +21,7 @@ use crate::viewer::frame::Stage;
 use crate::viewer::hint::Hint;
 use crate::viewer::panels::{PanelState, chosen, theme};
 use crate::viewer::run::OpenRun;
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::{Pointing, Select, Selection};
 use crate::viewer::settings::Settings;
 use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with, no_table, written};
 use bevy::prelude::*;
@@ -189,7 +189,7 @@ fn draw(
     InMut(ui): InMut<egui::Ui>,
     document: Res<Document>,
     mut trends: ResMut<TrendCharts>,
-    mut selection: ResMut<Selection>,
+    (mut selection, mut pointing): (ResMut<Selection>, ResMut<Pointing>),
     (mut clock, focus, mut run): (ResMut<Clock>, Res<Focus>, ResMut<OpenRun>),
     (mut settings, panels): (ResMut<Settings>, Res<PanelState>),
 ) {
@@ -210,7 +210,6 @@ fn draw(
             );
             return;
         }
-        let selection = &mut *selection;
         if focus.is(ID) {
             chosen::key(ui, clock);
         }
@@ -248,7 +247,9 @@ fn draw(
                 ui.push_id(number, |ui| {
                     ui.allocate_ui(egui::vec2(ui.available_width(), height - 8.0), |ui| {
                         bar::of_chart(ui, trends, number, &mut set, &drawing);
-                        if let Some(node) = one(ui, trends, number, &drawing, selection, opened, &mut change) {
+                        if let Some(node) =
+                            one(ui, trends, number, &drawing, (&selection, &mut pointing), opened, &mut change)
+                        {
                             go_down = Some((number, node));
                         }
                     });
@@ -298,7 +299,7 @@ fn one(
     trends: &mut TrendCharts,
     number: usize,
     drawing: &Drawing<'_>,
-    selection: &mut Selection,
+    (selection, pointing): (&Selection, &mut Pointing),
     opened: Option<String>,
     change: &mut plot::ChartWish,
 ) -> Option<NodeId> {
@@ -319,12 +320,12 @@ fn one(
     }
     let (left, right) = parts(all);
     let found = opened.and_then(|key| drawing.timeline.find(&key));
-    let lit: Vec<NodeId> = selection.nodes().chain(selection.pointed).chain(found).collect();
+    let lit: Vec<NodeId> = selection.nodes().chain(pointing.pointed).chain(found).collect();
     let clicked = plot::show(ui, left, drawn, drawing.timeline, &drawing.axis, &lit, drag, change);
     if let Some(node) = clicked.pointed {
-        selection.pointed = Some(node);
+        pointing.pointed = Some(node);
     }
-    let row = right.and_then(|room| rows::show(ui, room, drawn, drawing.timeline, &drawing.axis, &lit, selection));
+    let row = right.and_then(|room| rows::show(ui, room, drawn, drawing.timeline, &drawing.axis, &lit, pointing));
     ui.advance_cursor_after_rect(all);
     row.or(clicked.clicked)
 }

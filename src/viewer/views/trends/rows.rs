@@ -3,7 +3,7 @@
 use super::charts::{ChartMeasure, DrawnChart, DrawnSeries};
 use super::plot::{Axis, colour};
 use crate::viewer::panels::{numbers, theme, tooltip};
-use crate::viewer::selection::Selection;
+use crate::viewer::selection::Pointing;
 use bevy_egui::egui::{self, Align2, Color32, FontId, Rect, Sense};
 use memory_city_analysis::tabular::count_text;
 use memory_city_analysis::timeline::{NodeId, Timeline};
@@ -19,7 +19,7 @@ pub fn show(
     timeline: &Timeline,
     axis: &Axis<'_>,
     lit: &[NodeId],
-    selection: &mut Selection,
+    pointing: &mut Pointing,
 ) -> Option<NodeId> {
     let span = axis.span.unwrap_or((0, timeline.times().saturating_sub(1)));
     let (from, to) = chart.ends(span)?;
@@ -58,7 +58,7 @@ pub fn show(
         painter.text(rect.left_center() + egui::vec2(17.0, 0.0), Align2::LEFT_CENTER, short, font.clone(), theme::TEXT);
         if let Some(node) = series.node {
             if response.hovered() {
-                selection.pointed = Some(node);
+                pointing.pointed = Some(node);
             }
             if response.clicked() {
                 clicked = Some(node);

@@ -39,6 +39,8 @@ pub struct FoundPlace {
     pub elements: String,
     /// The path from the GC root, step by step; empty if unknown.
     pub path: Vec<String>,
+    /// How the collection that it is named after grows; empty if unknown.
+    pub pattern: String,
 }
 
 /// A number of a finding.

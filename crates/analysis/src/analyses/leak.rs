@@ -230,6 +230,7 @@ pub(super) fn search(
             owner: owner_key(history, point.place),
             elements: elements_text(history, point),
             path: example.path.as_ref().map(OwnerPath::lines).unwrap_or_default(),
+            pattern: example.pattern.map_or_else(String::new, |pattern| pattern.text().to_owned()),
         });
         finding.since = finding.time("since").zip(finding.time("grown_at"));
         let is_open = grew && doubt(history, point).is_some();

@@ -25,6 +25,8 @@ pub struct LeakPlace {
     pub elements: String,
     /// Elements at the first and at the last point in time.
     pub counts: (String, String),
+    /// How its collection grows; empty where that is not known.
+    pub pattern: String,
     /// Retained bytes at the first and at the last point in time.
     pub retained: (String, String),
     /// The increase.
@@ -69,6 +71,7 @@ impl LeakPlace {
             title: shortened(&finding.signature, TITLE),
             place: place.name,
             elements: place.elements,
+            pattern: place.pattern,
             counts: (first, last),
             retained: (text("retained_first", bytes_text), text("retained", bytes_text)),
             growth: growth.map_or_else(String::new, |growth| growth.text(CellKind::Change(Unit::Bytes))),
@@ -110,7 +113,10 @@ impl LeakPlace {
         match &self.counts {
             (_, last) if last.is_empty() => None,
             (first, last) if single || first.is_empty() => Some(format!("{last} elements")),
-            (first, last) => Some(format!("{last} elements ({first} at first)")),
+            (first, last) => {
+                let pattern = if self.pattern.is_empty() { String::new() } else { format!(": {}", self.pattern) };
+                Some(format!("{last} elements ({first} at first){pattern}"))
+            }
         }
     }
 
@@ -349,6 +355,9 @@ mod tests {
         let way = ["thread main", "orders: java.util.ArrayList"].map(str::to_owned).to_vec();
         let known = LeakPlace { counts: ("3".into(), "1,200".into()), way, ..leak(0.9) };
         assert_eq!(known.elements_text(false).as_deref(), Some("1,200 elements (3 at first)"));
+        let pattern = "container growth, sole owner".to_owned();
+        let told = LeakPlace { pattern, ..known.clone() }.elements_text(false);
+        assert_eq!(told.as_deref(), Some("1,200 elements (3 at first): container growth, sole owner"));
         assert_eq!(known.kept_text(false).as_deref(), Some("4.00 kB kept alive (1.00 kB at first)"));
         assert_eq!((known.elements_text(true).as_deref(), known.kept_text(true)), (Some("1,200 elements"), None));
         assert_eq!(leak(0.9).elements_text(false), None);

@@ -6,6 +6,7 @@ use super::objects::{address_text, class_or_type, text_cell, type_name};
 use crate::inspection::{BYTES_IN_A_ROW, NO_VALUES, RootWay, hexadecimal, named_references};
 use crate::ownership::fields::{Pair, field_in_heap};
 use crate::ownership::keeping::ClassObjects;
+use crate::structures::containing;
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader, bytes_text, count_text};
 use crate::timeline::Unit;
 use memory_city_formats::values::{
@@ -33,6 +34,9 @@ pub(super) struct OneObject<'a> {
     pub(super) limits: TextLimits,
     pub(super) chosen: ObjectId,
 }
+
+/// Structures that an object is in, by name.
+const MOST_STRUCTURES: usize = 3;
 
 impl OneObject<'_> {
     pub(super) fn findings(&self, progress: &Progress) -> Result<Findings> {
@@ -64,6 +68,18 @@ impl OneObject<'_> {
             let by = Strengths::new(heap, progress)?.of(o);
             if by != KeptBy::Strong {
                 notes.push(format!("Kept by: {}.", by.title()));
+            }
+        }
+        let inside = containing(heap, o, progress)?;
+        for (heads, role) in [(&inside.as_part, "A part of"), (&inside.as_leaf, "Contents of")] {
+            let names = heads.iter().map(|&head| format!("{} {}", type_name(heap, head), address_text(heap, head)));
+            let names: Vec<String> = names.take(MOST_STRUCTURES).collect();
+            if !names.is_empty() {
+                let more = match heads.len().saturating_sub(MOST_STRUCTURES) {
+                    0 => String::new(),
+                    more => format!(", and {} more", count_text(more as u64)),
+                };
+                notes.push(format!("{role} the data structure {}{more}.", names.join(", ")));
             }
         }
         if self.values.is_none() {

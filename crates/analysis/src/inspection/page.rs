@@ -3,6 +3,7 @@
 use super::names::type_name;
 use super::state::{InspectedHeap, root_text};
 use crate::ownership::best_root;
+use crate::structures::containing;
 use memory_city_formats::values::{
     DetailLimits, FieldValue, NamedValue, ObjectContents, ObjectDetails, ReferencePlace, TextLimits, ThreadStack,
     ValueKind,
@@ -10,6 +11,7 @@ use memory_city_formats::values::{
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{KeepGraph, KeepRules, ShortestPaths};
 use memory_city_heap::progress::Progress;
+use memory_city_heap::structures::ContainingStructures;
 use memory_city_heap::{BitSet, HeapState, ObjectId};
 use std::sync::Arc;
 
@@ -46,6 +48,8 @@ pub struct ObjectPage {
     pub details: Option<ObjectDetails>,
     /// The objects that refer to it, by address, each once.
     pub referrers: Vec<ObjectId>,
+    /// The data structures that it is in.
+    pub structures: ContainingStructures,
     /// For a thread: its methods, the innermost first, each followed by the objects in its variables.
     pub stack: Vec<StackLine>,
 }
@@ -92,9 +96,10 @@ impl ObjectPage {
         let mut referrers = inspected.heap().referrers(object).to_vec();
         referrers.sort_unstable();
         referrers.dedup();
+        let structures = containing(inspected.heap(), object, progress)?;
         let Some(values) = inspected.values(progress)? else {
             let details = named_references(inspected.heap(), object, limits.details.fields);
-            return Ok(ObjectPage { object, text: None, details, referrers, stack: Vec::new() });
+            return Ok(ObjectPage { object, text: None, details, referrers, structures, stack: Vec::new() });
         };
         let mut details = values.details(&[object], limits.details, progress)?.pop();
         if let Some(ObjectContents::Instance(fields) | ObjectContents::Class { statics: fields, .. }) =
@@ -111,7 +116,7 @@ impl ObjectPage {
         }
         let text = values.texts(&[object], limits.text, progress)?.pop().flatten();
         let stack = values.threads().iter().find(|thread| thread.object == object).map(stack_lines);
-        Ok(ObjectPage { object, text, details, referrers, stack: stack.unwrap_or_default() })
+        Ok(ObjectPage { object, text, details, referrers, structures, stack: stack.unwrap_or_default() })
     }
 
     /// Its fields, own class first; `None` where it has none but elements, or nothing is known.

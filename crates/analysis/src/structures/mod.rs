@@ -2,6 +2,7 @@
 //!
 //! The language and the rules are those of [`memory_city_heap::structures`]. Users add files with [`add`], for all that is found from then on.
 
+mod containing;
 mod field_ends;
 pub(crate) mod fill;
 mod followed;
@@ -12,6 +13,7 @@ mod patterns;
 pub(crate) mod registry;
 mod suggested;
 
+pub(crate) use containing::containing;
 pub(crate) use field_ends::{FieldEnd, FieldStart, field_ends};
 pub(crate) use fill::{StructureFill, fills};
 pub(crate) use followed::{FollowedHeads, FollowedKey, HeadFollowing};

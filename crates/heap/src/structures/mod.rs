@@ -15,6 +15,7 @@
 //! | [`rules`] | descriptions applied to the types of a heap state |
 //! | [`find`] | the structures of a heap state |
 //! | [`closure`] | all objects of a few structures |
+//! | [`containing`] | the structures that one object is in |
 //!
 //! ```
 //! use memory_city_heap::structures::{Descriptions, StructureFile, formatted};
@@ -28,6 +29,7 @@
 //! ```
 
 mod closure;
+mod containing;
 mod descriptions;
 mod fields;
 mod find;
@@ -40,6 +42,7 @@ mod tests;
 mod tokens;
 
 pub use closure::StructureClosure;
+pub use containing::ContainingStructures;
 pub use descriptions::Descriptions;
 pub use fields::{CountTerm, FieldCount, FieldPath, FieldStep, FieldSum};
 pub use find::{FoundStructures, HeldBy, StructureExtent, StructureRole};

@@ -340,6 +340,16 @@ proptest! {
                     () => StructureRole::Leaf,
                 };
                 prop_assert_eq!(found.role_of(id), role);
+                let with = |is_in: &dyn Fn(usize) -> bool| {
+                    let heads = (0..heads.len()).filter(|&at| is_in(at)).map(|at| ObjectId(heads[at] as u32));
+                    heads.filter(|head| *head != id).collect::<Vec<_>>()
+                };
+                let containing = ContainingStructures {
+                    as_part: with(&|at| expected[at].0.contains(&o)),
+                    as_leaf: with(&|at| expected[at].1.contains(&o)),
+                    is_whole: true,
+                };
+                prop_assert_eq!(ContainingStructures::of(&heap, &rules, id, usize::MAX), containing);
             }
         }
     }

@@ -97,6 +97,7 @@ impl InspectedObjects {
         let object = view.object;
         ask(view, &heap, desk);
         let mut next = head(ui, view, &heap, desk);
+        next = structures(ui, view, &heap).or(next);
         if let Some(place) = roots(ui, &heap, object) {
             desk.code = Some(place);
         }
@@ -245,6 +246,29 @@ fn said(ui: &mut egui::Ui, text: &str) {
             });
         });
     ui.add_space(2.0);
+}
+
+/// The data structures that it is in. Returns the head that was clicked.
+fn structures(ui: &mut egui::Ui, view: &InspectedObject, heap: &InspectedHeap<'static>) -> Option<InspectorStop> {
+    const MOST_STRUCTURES: usize = 2;
+    let inside = &view.page.get()?.structures;
+    let mut next = None;
+    for (role, heads) in [("PART OF", &inside.as_part), ("CONTENTS OF", &inside.as_leaf)] {
+        for &head in heads.iter().take(MOST_STRUCTURES) {
+            ui.horizontal(|ui| {
+                theme::heading(ui, role);
+                let name = format!("{} {}", theme::brief(&heap.name(head)), heap.address(head));
+                let tip = "The data structure that it is in, as descriptions say: click to inspect it";
+                if ui.link(RichText::new(name).size(12.5)).on_hover_text(tip).clicked() {
+                    next = Some(InspectorStop::Object(ObjectStop::new(heap, head)));
+                }
+            });
+        }
+        if let Some(more) = heads.len().checked_sub(MOST_STRUCTURES + 1) {
+            ui.label(parts::quiet(format!("and {} more structures", count_text(more as u64 + 1))));
+        }
+    }
+    next
 }
 
 /// The GC roots that hold it directly, or that none reaches it. The result is a place in the code that was clicked.

@@ -234,7 +234,8 @@ fn limits_of_what_is_retained_are_exact_and_need_one_dump() {
         assert_eq!(details.contains(&format!("12,400 in {PERSONS} › register.model.Person")), code == 3, "{details}");
     }
     // An owner with all below it, by the name that reports give it.
-    for name in ["register.store.PersonRegistry.PERSONS", PERSONS, &PERSONS.replace('›', ">")] {
+    let in_first_line = "PersonRegistry.PERSONS (LinkedList)";
+    for name in ["register.store.PersonRegistry.PERSONS", in_first_line, PERSONS, &PERSONS.replace('›', ">")] {
         let owner = check(&format!("{name} > 1MB"), 3);
         assert!(owner["checks"][0]["bytes"].as_u64() > Some(retained), "{owner}");
     }

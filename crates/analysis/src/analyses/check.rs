@@ -5,10 +5,12 @@
 
 mod expected;
 mod limits;
+mod short_names;
 
 pub use expected::ExpectedLeak;
 use limits::LimitOf;
 pub use limits::{GrowthLimit, RetainedLimit};
+use short_names::full_names;
 
 use super::backlog::kept_by_finalizers;
 use super::cut::field_references;
@@ -350,15 +352,23 @@ fn retained(
     let (heap, tree) = heaps.owners(window.to, rules, progress)?;
     // A method that just works on an object does not own it.
     let rules = rules.for_owners();
-    let found = match named_objects(&heap, &tree, rules, name, progress)? {
-        Some(found) => Some(found),
-        None => field_objects(heaps, window.to, &tree, rules, name, progress)?,
+    let objects_called = |name: &str| match named_objects(&heap, &tree, rules, name, progress)? {
+        Some(found) => Ok(Some(found)),
+        None => field_objects(heaps, window.to, &tree, rules, name, progress),
     };
+    let mut found = objects_called(name)?;
+    let full = if found.is_none() { full_names(&heap, name) } else { Vec::new() };
+    if let [full] = &full[..] {
+        found = objects_called(full)?;
+    }
     let Some(found) = found else {
-        finding.message = format!(
-            "Nothing is called {name} at the last point in time: no type, no field of one, and no owner. Write the name with its package, \
+        finding.message = match &full[..] {
+            [_, _, ..] => format!("{name} may be {}. Write the name with its package.", full.join(" or ")),
+            _ => format!(
+                "Nothing is called {name} at the last point in time: no type, no field of one, and no owner. Write the name with its package, \
                  or an owner as the report has it below WHAT LEAKS; --allow-incomplete lets names pass that are not there."
-        );
+            ),
+        };
         return Ok(finding);
     };
     finding.passed = !comparison.holds(found.retained.bytes as f64, most);

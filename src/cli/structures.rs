@@ -1,9 +1,10 @@
 //! The command `structures`: suggests descriptions of data structures, or brings a file of them into its own form.
 
-use super::{GroupingArgs, with_progress};
+use super::{set_memory_limit, with_progress};
 use clap::Args;
 use memory_city::terminal::print;
 use memory_city_analysis::analyses::{self, AnalysisRegistry, Arguments, TimeWindow};
+use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::structures;
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::Result;
@@ -18,7 +19,7 @@ pub struct Task {
     #[arg(long, requires = "paths")]
     suggest: bool,
     /// Check a file of descriptions, and print it in its own form
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "paths")]
     format: Option<PathBuf>,
 }
 
@@ -29,8 +30,12 @@ pub struct StructuresArgs {
     pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     task: Task,
-    #[command(flatten)]
-    grouped: GroupingArgs,
+    /// Descriptions that are known: what they describe is not suggested; may be given several times
+    #[arg(long, value_name = "FILE")]
+    structures: Vec<PathBuf>,
+    /// Memory that this may take: 500MB, 4GB, ... [default: what is free]
+    #[arg(long, value_name = "SIZE", value_parser = super::memory)]
+    memory: Option<u64>,
 }
 
 /// Suggests, or brings into form.
@@ -46,8 +51,11 @@ pub fn structures(args: StructuresArgs) -> Result<ExitCode> {
 fn suggestions(args: &StructuresArgs) -> Result<String> {
     let analysis = AnalysisRegistry::built_in().get("suggested-structures")?;
     let arguments = Arguments::parse(&analysis.describe(), [("top", "100000")])?;
+    if let Some(bytes) = args.memory {
+        set_memory_limit(bytes);
+    }
     let findings = with_progress(|progress| {
-        let source = Source::open(&args.paths, &args.grouped.asked(), args.grouped.options(), progress)?;
+        let source = Source::open(&args.paths, "type", GroupOptions::default(), progress)?;
         let window = TimeWindow::whole(source.timeline());
         analyses::run(&*analysis, &source, window, &arguments, progress)
     })?;
@@ -56,5 +64,8 @@ fn suggestions(args: &StructuresArgs) -> Result<String> {
         text.push_str(&format!("// {}\n", findings.tables.first().map_or("", |table| &table.empty_text)));
     }
     findings.answers.iter().for_each(|line| text.extend([line, "\n"]));
+    if let Some((left @ 1.., what)) = findings.tables.first().and_then(|table| table.left_out.as_ref()) {
+        text.push_str(&format!("// {left} more {what}.\n"));
+    }
     Ok(text)
 }

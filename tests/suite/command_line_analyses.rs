@@ -239,3 +239,32 @@ fn a_full_disk_is_an_error_and_a_closed_pipe_is_none() {
     drop(child.stdout.take());
     assert_eq!(child.wait_with_output().expect("it ends").status.code(), Some(0));
 }
+
+/// Descriptions of data structures: suggested from a heap, and brought into their own form.
+#[test]
+fn descriptions_are_suggested_and_brought_into_form() {
+    // What this program holds is all described.
+    let last = "sample-data/person-leak/person-leak-16.hprof.gz";
+    assert!(printed(&["structures", "--suggest", last]).starts_with("// Nothing looks like"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("shop.ds");
+    let path = file.to_string_lossy().into_owned();
+    std::fs::write(&file, "DS shop.Depot{shop.Shelf[];size:filled;}shop.Shelf{shop.Shelf;(*);}").expect("written");
+    let formatted = printed(&["structures", "--format", &path]);
+    assert_eq!(
+        formatted,
+        "DS shop.Depot {\n    shop.Shelf[];\n    size: filled;\n}\nshop.Shelf {\n    shop.Shelf;\n    (*);\n}\n"
+    );
+    std::fs::write(&file, "DS shop.Depot {\n    shop.Shelf[]\n}").expect("written");
+    for (arguments, code, expected) in [
+        (&["structures", "--format", &path][..], 1, "shop.ds, line 3, column 1"),
+        (&["structures", "--format", &path, last], 2, "cannot be used with"),
+        (&["structures", last], 2, "--suggest|--format <FILE>"),
+        (&["structures", "--suggest"], 2, "<PATH>"),
+        (&["structures", "--suggest", TREES], 1, "objects"),
+    ] {
+        let output = memory_city(arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(code) && said.contains(expected), "{arguments:?}: {said}");
+    }
+}

@@ -25,7 +25,7 @@ use crate::timeline::{ClosureMetric, History, Metric, NodeId, Source};
 use memory_city_heap::error::{Error, Result, Warning};
 use memory_city_heap::ownership::KeepRules;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::{BitSet, RootKind};
+use memory_city_heap::{BitSet, RootKind, TypeId};
 use std::sync::Arc;
 
 /// The limits. Without any, nothing may accumulate.
@@ -357,18 +357,32 @@ fn retained(
         None => field_objects(heaps, window.to, &tree, rules, name, progress),
     };
     let mut found = objects_called(name)?;
-    let full = if found.is_none() { full_names(&heap, name) } else { Vec::new() };
-    if let [full] = &full[..] {
-        found = objects_called(full)?;
+    if found.is_none() {
+        let values = heaps.values(window.to, progress)?;
+        let declares = |t: TypeId, field: &str| {
+            let is_static = || {
+                let full = format!("{}.{field}", heap.types()[t.0 as usize].name);
+                heap.roots().iter().any(|root| root.kind == RootKind::StaticField && root.detail == full)
+            };
+            values.as_ref().is_some_and(|values| values.place(t, field).is_some()) || is_static()
+        };
+        match &full_names(&heap, name, &declares)[..] {
+            [] => (),
+            [full] => found = objects_called(full)?,
+            several => {
+                let some: Vec<&str> = several.iter().take(NAMED).map(String::as_str).collect();
+                return Err(Error::Unusable {
+                    what: format!("{name} is the name of {} types: {}", several.len(), some.join(", ")),
+                    remedy: "Write it with its package".into(),
+                });
+            }
+        }
     }
     let Some(found) = found else {
-        finding.message = match &full[..] {
-            [_, _, ..] => format!("{name} may be {}. Write the name with its package.", full.join(" or ")),
-            _ => format!(
-                "Nothing is called {name} at the last point in time: no type, no field of one, and no owner. Write the name with its package, \
+        finding.message = format!(
+            "Nothing is called {name} at the last point in time: no type, no field of one, and no owner. Write the name with its package, \
                  or an owner as the report has it below WHAT LEAKS; --allow-incomplete lets names pass that are not there."
-            ),
-        };
+        );
         return Ok(finding);
     };
     finding.passed = !comparison.holds(found.retained.bytes as f64, most);
@@ -379,6 +393,9 @@ fn retained(
     }
     Ok(finding)
 }
+
+/// Types of one name without package that a message has.
+const NAMED: usize = 5;
 
 /// The objects in a field of a class, over all its instances; `None` without such a class.
 ///

@@ -179,7 +179,12 @@ pub(super) fn search(
         points.sort_by_key(|point| doubt(history, point).is_some());
     }
     let listed = &points[..points.len().min(arguments.count("top"))];
-    let examples = examples(heaps, window, keep, history, listed, progress)?;
+    let mut examples = examples(heaps, window, keep, history, listed, progress)?;
+    for (example, point) in examples.iter_mut().zip(listed) {
+        // What others hold too is not kept alone.
+        let shared = has_shared_elements(history, point, example);
+        example.pattern.iter_mut().for_each(|pattern| pattern.is_shared |= shared);
+    }
     let mut details: Vec<Vec<String>> = backlog.iter().map(|backlog| vec![backlog.sentence(grew)]).collect();
     let mut lines = details.len();
     for (point, example) in listed.iter().zip(&examples) {

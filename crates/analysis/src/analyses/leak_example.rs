@@ -146,26 +146,28 @@ fn example(
 impl Example {
     /// The lines below the path: [`Example::text`], and how the collection grows.
     pub fn lines(&self, grew: bool, count: u64, shared: bool) -> Vec<String> {
-        let text = self.text(grew, count, shared);
-        let pattern = self.pattern.filter(|_| text.is_some() && self.chained == 0);
+        let pattern = self.pattern.filter(|_| self.is_told(grew, count));
         let pattern = pattern.map(|pattern| format!("{}: {}", pattern.text(), pattern.next_step()));
-        text.into_iter().chain(pattern).collect()
+        self.text(grew, count, shared).into_iter().chain(pattern).collect()
     }
 
-    /// The text below the path: the collection on it, with its elements, unless these are few of `count`, or as many as at first. `shared`:
-    /// whether it has elements that others hold too.
+    /// Whether the collection on the path is told: not where it has few of `count` elements, or as many as at first, unless these are larger.
+    fn is_told(&self, grew: bool, count: u64) -> bool {
+        let is_data = self.pattern.is_some_and(|pattern| pattern.what == ChangedPart::Data);
+        let tells = |(first, last): (Option<u64>, u64)| {
+            grew && is_data || last * FEW >= count && !(grew && first == Some(last))
+        };
+        self.chained == 0 && self.filled.is_some_and(tells)
+    }
+
+    /// The text below the path: the collection on it, with its elements. `shared`: whether it has elements that others hold too.
     fn text(&self, grew: bool, count: u64, shared: bool) -> Option<String> {
         if self.chained > 0 {
             return Some(format!("{} elements hang on it, with those that others hold too", count_text(self.chained)));
         }
         let mut text = String::new();
         let of = self.path.as_ref().and_then(|path| path.filled.as_ref()).map(|filled| &filled.of);
-        // Few elements, or as many as before, say something where they are larger ones.
-        let is_data = self.pattern.is_some_and(|pattern| pattern.what == ChangedPart::Data);
-        let tells = |(first, last): &(Option<u64>, u64)| {
-            grew && is_data || last * FEW >= count && !(grew && *first == Some(*last))
-        };
-        if let (Some(of), Some((first, last))) = (of, self.filled.filter(tells)) {
+        if let (Some(of), Some((first, last))) = (of, self.filled.filter(|_| self.is_told(grew, count))) {
             text.push_str(&format!("this {of} has {} elements", count_text(last)));
             if let Some(first) = first.filter(|_| grew) {
                 text.push_str(&format!(" ({} at first)", count_text(first)));

@@ -74,13 +74,16 @@ impl OneObject<'_> {
         for (heads, role) in [(&inside.as_part, "A part of"), (&inside.as_leaf, "Contents of")] {
             let names = heads.iter().map(|&head| format!("{} {}", type_name(heap, head), address_text(heap, head)));
             let names: Vec<String> = names.take(MOST_STRUCTURES).collect();
-            if !names.is_empty() {
-                let more = match heads.len().saturating_sub(MOST_STRUCTURES) {
-                    0 => String::new(),
-                    more => format!(", and {} more", count_text(more as u64)),
-                };
-                notes.push(format!("{role} the data structure {}{more}.", names.join(", ")));
-            }
+            let what = match heads.len() as u64 {
+                0 => continue,
+                1 => "the data structure".to_owned(),
+                all if names.len() as u64 == all => "the data structures".to_owned(),
+                all => format!("{} data structures, such as", count_text(all)),
+            };
+            notes.push(format!("{role} {what} {}.", names.join(", ")));
+        }
+        if !inside.is_whole {
+            notes.push("Too many objects hold it to look for all data structures that it is in.".to_owned());
         }
         if self.values.is_none() {
             notes.push(format!("{NO_VALUES}."));

@@ -2,7 +2,9 @@
 
 use super::objects::{history, top_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
-use crate::structures::{StructureFill, SuggestedStructure, descriptions, fills, suggested, suggestions_as_file};
+use crate::structures::{
+    StructureFill, SuggestedStructure, descriptions, fills, suggested, suggestions_as_file, supertypes,
+};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader};
 use crate::timeline::{Source, Unit};
 use memory_city_formats::values::HeapValues;
@@ -78,11 +80,7 @@ impl Analysis for SuggestedStructures {
             Column::new("type", "Type", CellKind::Text, "Type of the head"),
             Column::new("count", "Structures", objects, "How many of them there are"),
             Column::new("nodes", "Nodes", objects, "Nodes, or elements of their arrays, of all of them"),
-            Column::of_program(
-                "size",
-                "Size",
-                "Field whose number is that of the elements, of each that was looked at",
-            ),
+            Column::of_program("size", "Size", "Field that has the number of elements"),
         ];
         let table = ResultTable {
             header: TableHeader {
@@ -104,6 +102,8 @@ impl Analysis for SuggestedStructures {
     }
 }
 
+/// Types that the comparison names.
+const NAMED: usize = 50;
 /// A described type counts where one of its objects has so many elements.
 const FEWEST: u64 = 3;
 
@@ -121,12 +121,14 @@ fn compared(
     let described: BTreeSet<TypeId> =
         std::iter::zip(found.heads(), &fills).filter(has_elements).map(|(&head, _)| heap.type_of(head)).collect();
     let suggested: BTreeSet<TypeId> = all.iter().map(|of| of.head).collect();
-    let above = |t: &TypeId| heap.types()[t.0 as usize].superclass;
-    let is_suggested =
-        |t: &TypeId| std::iter::successors(Some(*t), above).take(heap.types().len()).any(|t| suggested.contains(&t));
-    let names = |of: Vec<TypeId>| {
-        let names: Vec<&str> = of.into_iter().map(|t| &*heap.types()[t.0 as usize].name).collect();
-        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    let is_suggested = |t: &TypeId| supertypes(heap, *t).any(|t| suggested.contains(&t));
+    let names = |of: &[TypeId]| {
+        let names: Vec<&str> = of.iter().take(NAMED).map(|t| &*heap.types()[t.0 as usize].name).collect();
+        match of.len() {
+            0 => "none".to_owned(),
+            all if all > NAMED => format!("{}, and {} more", names.join(", "), all - NAMED),
+            _ => names.join(", "),
+        }
     };
     let missed: Vec<TypeId> = described.iter().copied().filter(|t| !is_suggested(t)).collect();
     let further: Vec<TypeId> = suggested.iter().copied().filter(|&t| !rules.is_head(t)).collect();
@@ -135,9 +137,9 @@ fn compared(
          not: {}.",
         described.len() - missed.len(),
         described.len(),
-        names(missed),
+        names(&missed),
         suggested.len() - further.len(),
         suggested.len(),
-        names(further),
+        names(&further),
     ))
 }

@@ -35,8 +35,8 @@ const TASKS: [(&str, &str, &str, &str); 7] = [
         "which-structures",
         "Which data structures",
         "structure(place)",
-        "Maps, lists and queues are buildings, below what owns them. Each has all that it alone keeps, its elements among it; \
-         structures inside it count with it",
+        "Maps, lists and queues are buildings, below what owns them. Each has all that it alone keeps, its elements and the \
+         structures inside it included",
     ),
     (
         "what-is-garbage",

@@ -78,13 +78,8 @@ impl OwnerTree {
         self.places.too_deep()
     }
 
-    /// The names from the top down to a node, without that of the heap.
+    /// See [`OwnerPlaces::path`].
     pub fn path(&self, node: u32) -> Vec<&Arc<str>> {
-        let above = |&n: &u32| Some(self.nodes()[n as usize].parent).filter(|&p| p != 0);
-        let mut names: Vec<&Arc<str>> = std::iter::successors(Some(node).filter(|&n| n != 0), above)
-            .map(|n| &self.nodes()[n as usize].name)
-            .collect();
-        names.reverse();
-        names
+        self.places.path(node)
     }
 }

@@ -29,6 +29,16 @@ impl OwnerPlaces {
         self.too_deep
     }
 
+    /// The names from the top down to a node, without that of the heap.
+    pub fn path(&self, node: u32) -> Vec<&Arc<str>> {
+        let above = |&n: &u32| Some(self.nodes()[n as usize].parent).filter(|&p| p != 0);
+        let mut names: Vec<&Arc<str>> = std::iter::successors(Some(node).filter(|&n| n != 0), above)
+            .map(|n| &self.nodes()[n as usize].name)
+            .collect();
+        names.reverse();
+        names
+    }
+
     /// All that roots keep.
     pub fn total(&self) -> Amount {
         self.nodes.first().map(|heap| heap.total).unwrap_or_default()

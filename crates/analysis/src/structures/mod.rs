@@ -20,5 +20,5 @@ pub(crate) use followed::{FollowedHeads, FollowedKey, HeadFollowing};
 pub(crate) use growth::{StructureGrowth, StructureSizes, StructuresApart, apart, change, growths, sizes};
 pub(crate) use patterns::{ChangedPart, StrongGrowth, StructurePattern};
 pub(crate) use registry::fingerprint;
-pub(crate) use suggested::{SuggestedStructure, suggested, suggestions_as_file};
 pub use registry::{EXTENSION, add, descriptions, find, in_folder, in_own_form, read};
+pub(crate) use suggested::{SuggestedStructure, suggested, suggestions_as_file, supertypes};

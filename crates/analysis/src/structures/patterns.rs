@@ -84,8 +84,9 @@ impl StructurePattern {
             let is_shared = !is_strong(retained);
             let structure = is_strong(sizes.map(|s| s.structure)) || is_strong(sizes.map(|s| s.deep_structure));
             let what = match () {
-                () if structure || !is_shared && elements_explain(retained, elements, shrinks) => ChangedPart::Container,
-                () if !is_shared || with_deep && is_strong(sizes.map(|s| s.deep)) => ChangedPart::Data,
+                () if structure && may_be_more(elements, shrinks) => ChangedPart::Container,
+                () if !is_shared && elements_explain(retained, elements, shrinks) => ChangedPart::Container,
+                () if structure || !is_shared || with_deep && is_strong(sizes.map(|s| s.deep)) => ChangedPart::Data,
                 () => continue,
             };
             return StructurePattern { what, is_shared, shrinks };
@@ -140,6 +141,12 @@ impl StructurePattern {
             (ChangedPart::Nothing, ..) => "It has no part in the growth between these times.",
         }
     }
+}
+
+/// Whether elements came, or went, as far as their number is known. Elements that are as many as before grew themselves.
+fn may_be_more(elements: [Option<u64>; 2], shrinks: bool) -> bool {
+    let [Some(before), Some(after)] = elements else { return true };
+    if shrinks { after < before } else { after > before }
 }
 
 /// Whether elements that came, or went, are most of the growth of what a structure retains.

@@ -1,6 +1,8 @@
 //! The structures that one object is in, found from the object upwards.
 
 use super::rules::{Pointed, StructureRules};
+use crate::error::Result;
+use crate::progress::Progress;
 use crate::{HeapState, ObjectId};
 use rustc_hash::FxHashSet;
 
@@ -17,12 +19,20 @@ pub struct ContainingStructures {
 
 impl ContainingStructures {
     /// Looks at no more than `most` objects above it. A list is looked at from the object to its head, node by node.
-    pub fn of(heap: &HeapState, rules: &StructureRules<'_>, o: ObjectId, most: usize) -> ContainingStructures {
-        let mut left = most;
-        let (as_part, all_parts) = heads_above(heap, rules, o, Pointed::Part, &mut left);
-        let (mut as_leaf, all_leaves) = heads_above(heap, rules, o, Pointed::Leaf, &mut left);
+    ///
+    /// # Errors
+    /// When cancelled.
+    pub fn of(
+        heap: &HeapState,
+        rules: &StructureRules<'_>,
+        o: ObjectId,
+        most: usize,
+        progress: &Progress,
+    ) -> Result<ContainingStructures> {
+        let (as_part, all_parts) = heads_above(heap, rules, o, Pointed::Part, most, progress)?;
+        let (mut as_leaf, all_leaves) = heads_above(heap, rules, o, Pointed::Leaf, most, progress)?;
         as_leaf.retain(|head| as_part.binary_search(head).is_err());
-        ContainingStructures { as_part, as_leaf, is_whole: all_parts && all_leaves }
+        Ok(ContainingStructures { as_part, as_leaf, is_whole: all_parts && all_leaves })
     }
 }
 
@@ -32,28 +42,31 @@ fn heads_above(
     rules: &StructureRules<'_>,
     o: ObjectId,
     as_what: Pointed,
-    left: &mut usize,
-) -> (Vec<ObjectId>, bool) {
+    most: usize,
+    progress: &Progress,
+) -> Result<(Vec<ObjectId>, bool)> {
     let (types, _) = heap.types_and_lengths();
     let column = |o: ObjectId| rules.columns()[types[o.0 as usize] as usize] as usize;
-    let is_referred = |by: ObjectId, to: ObjectId, what| rules.row(types[by.0 as usize])[column(to)] == what;
-    let first = heap.referrers(o).iter().copied().filter(|&by| is_referred(by, o, as_what));
-    let mut seen: FxHashSet<ObjectId> = first.collect();
-    let mut open: Vec<ObjectId> = seen.iter().copied().collect();
-    let mut heads = Vec::new();
-    while let Some(at) = open.pop() {
-        if *left == 0 {
-            heads.sort_unstable();
-            return (heads, false);
+    let holds = |by: &ObjectId, to: ObjectId, what| rules.row(types[by.0 as usize])[column(to)] == what;
+    let (mut seen, mut open, mut heads) = (FxHashSet::default(), Vec::new(), Vec::new());
+    let mut next = Some((o, as_what));
+    while let Some((at, what)) = next {
+        progress.check()?;
+        for &by in heap.referrers(at).iter().filter(|by| holds(by, at, what)) {
+            if seen.len() >= most {
+                heads.sort_unstable();
+                return Ok((heads, false));
+            }
+            if !seen.insert(by) {
+                continue;
+            }
+            match rules.is_head(heap.type_of(by)) {
+                true => heads.extend(Some(by).filter(|head| *head != o)),
+                false => open.push(by),
+            }
         }
-        *left -= 1;
-        if rules.is_head(heap.type_of(at)) {
-            heads.extend(Some(at).filter(|head| *head != o));
-            continue;
-        }
-        let above = heap.referrers(at).iter().copied().filter(|&by| is_referred(by, at, Pointed::Part));
-        open.extend(above.filter(|by| seen.insert(*by)));
+        next = open.pop().map(|at| (at, Pointed::Part));
     }
     heads.sort_unstable();
-    (heads, true)
+    Ok((heads, true))
 }

@@ -349,7 +349,8 @@ proptest! {
                     as_leaf: with(&|at| expected[at].1.contains(&o)),
                     is_whole: true,
                 };
-                prop_assert_eq!(ContainingStructures::of(&heap, &rules, id, usize::MAX), containing);
+                let found = ContainingStructures::of(&heap, &rules, id, usize::MAX, &progress);
+                prop_assert_eq!(found.expect("not cancelled"), containing);
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::viewer::editor::{self, CodePlace};
 use crate::viewer::panels::theme;
 use bevy_egui::egui::{self, Color32, CornerRadius, Margin, RichText, Stroke};
 use memory_city_analysis::inspection::{DirectRoot, InspectedHeap, NO_VALUES, ObjectPage, PageLimits, RootWay};
-use memory_city_analysis::tabular::{bytes_text, count_text, objects_text};
+use memory_city_analysis::tabular::{bytes_text, count_text, objects_text, several};
 use memory_city_heap::ObjectId;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -264,9 +264,13 @@ fn structures(ui: &mut egui::Ui, view: &InspectedObject, heap: &InspectedHeap<'s
                 }
             });
         }
-        if let Some(more) = heads.len().checked_sub(MOST_STRUCTURES + 1) {
-            ui.label(parts::quiet(format!("and {} more structures", count_text(more as u64 + 1))));
+        if heads.len() > MOST_STRUCTURES {
+            let more = several((heads.len() - MOST_STRUCTURES) as u64, "more structure", "more structures");
+            ui.label(parts::quiet(format!("and {more}")));
         }
+    }
+    if !inside.is_whole {
+        ui.label(parts::quiet("Too many objects hold it to look for all structures"));
     }
     next
 }

@@ -1,7 +1,7 @@
 //! Classifier by the data structure that an object is a part or contents of, by type.
 
 use crate::group::registry::{OptionInfo, RegistryError};
-use crate::group::{Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry};
+use crate::group::{Cardinality, Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry};
 use crate::structures::find;
 use memory_city_heap::error::Result;
 use memory_city_heap::structures::HeldBy;
@@ -16,12 +16,16 @@ pub(super) fn register(registry: &mut Registry) -> std::result::Result<(), Regis
              than one has it",
             "com.acme.Index",
         )
-        .reads(Reads::TYPE | Reads::REFERENCES | Reads::ID);
+        .reads(READS);
     registry.add_with_options(meta.clone(), &OPTIONS, move |request| {
         let by_site = request.has("site");
-        Ok(Arc::new(ContainedIn { meta: meta.clone(), by_site, holders: Vec::new(), names: Vec::new() }))
+        let meta = meta.clone();
+        let meta = if by_site { meta.reads(READS | Reads::SITE).cardinality(Cardinality::Hierarchy) } else { meta };
+        Ok(Arc::new(ContainedIn { meta, by_site, holders: Vec::new(), names: Vec::new() }))
     })
 }
+
+const READS: Reads = Reads::TYPE.union(Reads::REFERENCES).union(Reads::ID);
 
 const OPTIONS: [OptionInfo; 1] = [OptionInfo {
     name: "site",

@@ -2,7 +2,7 @@
 
 use crate::group::registry::{OptionInfo, RegistryError};
 use crate::group::{Classifier, ClassifierMeta, GroupingRun, ObjectValues, ObjectView, Reads, Registry};
-use crate::ownership::OwnerTree;
+use crate::ownership::{OwnerPlaces, OwnerTree};
 use crate::structures::find;
 use memory_city_heap::error::Result;
 use memory_city_heap::ownership::{Dominators, KeepRules};
@@ -53,10 +53,12 @@ struct OutermostStructure {
 /// The names of structures: types of heads, or places in the tree of owners.
 enum StructureNames {
     Types(Vec<Arc<str>>),
-    Places(OwnerTree),
+    Places(OwnerPlaces),
 }
 
 const NOT_A_HEAD: u32 = u32::MAX;
+/// Its structure has no place: weak references alone lead to it.
+const WEAKLY_HELD: u32 = u32::MAX - 1;
 
 impl OutermostStructure {
     fn of(&self, object: &ObjectView<'_>) -> Option<u32> {
@@ -74,9 +76,10 @@ impl Classifier for OutermostStructure {
             None => values.one("not known"),
             Some(0) => values.one("In no structure"),
             Some(NOT_A_HEAD) => (),
+            Some(WEAKLY_HELD) => values.one("kept by weak references at most"),
             Some(of) => match &self.names {
                 StructureNames::Types(types) => values.one(&types[of as usize - 1]),
-                StructureNames::Places(tree) => values.chain(tree.path(of - 1)),
+                StructureNames::Places(places) => values.chain(places.path(of - 1)),
             },
         }
     }
@@ -96,9 +99,9 @@ impl Classifier for OutermostStructure {
         let rules = if self.by_place { rules.for_owners() } else { rules };
         let dominators = Dominators::new(heap, rules, run.progress)?;
         let mut of = found.outermost(&dominators);
-        let names = match self.by_place {
-            true => StructureNames::Places(OwnerTree::new(heap, &dominators, run.progress)?),
-            false => StructureNames::Types(heap.types().iter().map(|of| Arc::from(&*of.name)).collect()),
+        let places = match self.by_place {
+            true => Some(OwnerTree::new(heap, &dominators, run.progress)?),
+            false => None,
         };
         drop(dominators);
         for (o, number) in heap.objects().zip(&mut of) {
@@ -106,15 +109,17 @@ impl Classifier for OutermostStructure {
             *number = match head {
                 _ if self.only_heads && head != Some(o) => NOT_A_HEAD,
                 None => 0,
-                Some(head) => match &names {
-                    StructureNames::Types(_) => heap.type_of(head).0 + 1,
-                    // What weak references lead to has no place.
-                    StructureNames::Places(tree) => {
-                        Some(tree.of(head)).filter(|place| *place > 0).map_or(0, |at| at + 1)
-                    }
+                Some(head) => match places.as_ref().map(|places| places.of(head)) {
+                    None => heap.type_of(head).0 + 1,
+                    Some(0) => WEAKLY_HELD,
+                    Some(place) => place + 1,
                 },
             };
         }
+        let names = match places {
+            Some(places) => StructureNames::Places(places.into_places()),
+            None => StructureNames::Types(heap.types().iter().map(|of| Arc::from(&*of.name)).collect()),
+        };
         Ok(Some(Arc::new(OutermostStructure { meta: self.meta.clone(), of, names, ..*self })))
     }
 }

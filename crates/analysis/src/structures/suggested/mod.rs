@@ -1,31 +1,33 @@
 //! Descriptions that a heap state itself suggests, for types that none describes.
 //!
-//! Three shapes are looked for: *nodes* that refer to nodes of their kind, *tables* whose array holds objects that are declared within the
-//! table, and *lists* with an array of their own and a number in a field that is the number of its elements. The values of some objects say
-//! where the number of elements, keys and values stand; without values only nodes are suggested.
+//! Four shapes are looked for: *nodes* that refer to nodes of their kind; *tables* whose array holds objects that are declared within the
+//! table; *lists* with an array of their own, and a field that has the number of its elements; and what is *made of* one of these. The
+//! values of some objects say where numbers, keys and values stand. Without values only nodes and tables are suggested.
 //!
-//! Measured against the shipped descriptions: `docs/structures.md`.
+//! `docs/structures.md` compares the suggestions with the shipped descriptions.
 
 mod fields;
+mod lists;
 mod nodes;
 #[cfg(test)]
 mod tests;
 mod text;
 mod type_edges;
 
-use fields::{CountedHead, HeadFields, NodeFields, head_fields, node_fields, sample, wrapping_field};
+use fields::{CountedHead, HeadFields, NodeFields, ReadObjects};
+use lists::{lists, wrappers};
 use memory_city_formats::values::HeapValues;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
-use memory_city_heap::structures::{
-    DescriptionError, Descriptions, FoundStructures, HeldBy, StructureFile, StructureRules,
-};
-use memory_city_heap::{BitSet, HeapState, HeapType, ObjectId, TypeId, TypeKind};
-use nodes::{NodeKind, node_kinds, package, supertypes};
+use memory_city_heap::structures::{Descriptions, FoundStructures, HeldBy, StructureFile, StructureRules};
+use memory_city_heap::{HeapState, ObjectId, TypeId, TypeKind};
+pub(crate) use nodes::supertypes;
+use nodes::{NodeKind, node_kinds};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use text::suggestions_as_file;
-use text::{description, type_name};
-use type_edges::{TypeEdges, elements, is_own_array};
+use text::{TypeDraft, type_name};
+use type_edges::{TypeEdge, TypeEdges};
 
 /// A suggested description.
 #[derive(Clone, Debug)]
@@ -37,19 +39,22 @@ pub(crate) struct SuggestedStructure {
     pub nodes: u64,
     /// Where the number of elements stands, if it was found.
     pub size: Option<String>,
-    /// The descriptions of the head and its nodes, in the language.
-    pub text: String,
+    /// The descriptions of the head and its nodes, by name.
+    drafts: BTreeMap<String, TypeDraft>,
 }
 
 /// A structure with fewer nodes, or elements, shows nothing.
 const FEWEST: u64 = 3;
-/// Of the nodes of a kind, one in so many may be in several structures.
-const SHARED: u64 = 2;
+/// Nodes of a kind in several structures: at most this part of those in one.
+const SHARED: f64 = 0.5;
+/// Objects of a type whose values are read.
+const SAMPLE: usize = 64;
 
-/// Suggests descriptions for the reachable objects of a heap state, those with most nodes first. `known` leaves out the types that it describes, and those of the platform.
+/// Suggests descriptions for the reachable objects of a heap state, those with most nodes first. `known` leaves out the types that it
+/// describes, and those of the platform: they are described where it is worth it.
 ///
-/// Time: a pass over the objects and references, one more for each kind of nodes, and a scan of the values for each. Memory: that of the structures of one
-/// kind.
+/// Time: three passes over the objects and their references, and six scans of the values. Memory: 8 bytes an object, 28 a possible head, and the
+/// values of 64 objects of each type that may be in a structure.
 ///
 /// # Errors
 /// When cancelled.
@@ -60,316 +65,321 @@ pub(crate) fn suggested(
     progress: &Progress,
 ) -> Result<Vec<SuggestedStructure>> {
     let none = Descriptions::default();
-    let leaves_out = known.is_some();
-    let known = StructureRules::new(heap, known.unwrap_or(&none), progress)?;
-    // What every program has is described where it is worth it.
-    let is_left_out = |t: TypeId| {
+    let platform = &heap.profile().packages;
+    let is_left_out = |name: &str| known.is_some() && platform.is_of_platform(name);
+    let rules = StructureRules::new(heap, known.unwrap_or(&none), progress)?;
+    let may_be = |t: TypeId| {
         let name = &heap.types()[t.0 as usize].name;
-        known.number_of(t).is_some() || leaves_out && heap.profile().packages.is_of_platform(name)
+        may_be_inside(heap, name) && rules.number_of(t).is_none() && !is_left_out(name)
     };
-    let may_be = |t: TypeId| may_be_inside(heap, t) && !is_left_out(t);
     let edges = TypeEdges::new(heap, progress)?;
-    let mut objects: BTreeMap<TypeId, Vec<ObjectId>> = BTreeMap::new();
-    let mut of_type = |wanted: &BTreeSet<TypeId>| -> BTreeMap<TypeId, Vec<ObjectId>> {
-        let new: BTreeSet<TypeId> = wanted.iter().copied().filter(|t| !objects.contains_key(t)).collect();
-        new.iter().for_each(|&t| drop(objects.insert(t, Vec::new())));
-        for o in heap.objects().filter(|&o| heap.is_reachable(o) && new.contains(&heap.type_of(o))) {
-            objects.entry(heap.type_of(o)).or_default().push(o);
-        }
-        wanted.iter().map(|&t| (t, objects[&t].clone())).collect()
+    let kinds = node_kinds(heap, values, &edges, &may_be, progress)?;
+    let search = StructureSearch::new(heap, &edges, &kinds);
+    let nodes: Vec<Vec<ObjectId>> = search.samples(kinds.iter().map(|kind| kind.nodes.keys().copied().collect()));
+    let values = values.filter(|_| !heap.is_redacted());
+    let in_kinds: BTreeSet<TypeId> = kinds.iter().flat_map(|kind| kind.nodes.keys()).copied().collect();
+    let found_lists = match values {
+        Some(_) => lists(heap, &edges, &|t| may_be(t) && !in_kinds.contains(&t), progress)?,
+        None => Vec::new(),
     };
-    let search = Search { heap, values, edges: &edges, arrays_of_anything: arrays_of_anything(heap) };
-    let mut all: BTreeMap<TypeId, SuggestedStructure> = BTreeMap::new();
-    let kinds = node_kinds(heap, values, &edges, &may_be);
-    let in_kinds: BTreeSet<TypeId> = kinds.iter().flat_map(|kind| &kind.types).copied().collect();
-    for kind in &kinds {
-        progress.check()?;
-        let wanted: BTreeSet<TypeId> = kind.heads.union(&kind.types).copied().collect();
-        let of = of_type(&wanted);
-        search.of_nodes(kind, &of, progress)?.into_iter().for_each(|suggested| add(&mut all, suggested));
+    let read = |objects: BTreeSet<ObjectId>| match values {
+        Some(values) => ReadObjects::read(values, objects, progress),
+        None => Ok(ReadObjects::default()),
+    };
+    let of_lists = found_lists.iter().flat_map(|list| list.sample.all()).map(|head| head.object);
+    let contents = read(nodes.iter().flatten().copied().chain(of_lists).collect())?;
+    let node_fields: Vec<NodeFields> = std::iter::zip(&kinds, &nodes)
+        .map(|(kind, nodes)| {
+            let is_inside = |t: TypeId| kind.nodes.contains_key(&t) || kind.heads.values().any(|of| of.contains(&t));
+            match values {
+                Some(_) => contents.of_nodes(heap, nodes, &is_inside),
+                None => NodeFields { has_contents: true, ..NodeFields::default() },
+            }
+        })
+        .collect();
+    let mut drafts = search.drafts(&node_fields);
+    let counted = search.counted(&drafts, progress)?;
+    // What holds too few nodes may be a node itself.
+    let heads: BTreeSet<String> = counted.keys().map(|&(_, head)| search.name(head)).collect();
+    drafts.iter_mut().for_each(|(name, draft)| draft.is_head &= heads.contains(name));
+    let of_heads = read(counted.values().flat_map(|of| of.sample.all()).map(|head| head.object).collect())?;
+    let mut all: BTreeMap<String, SuggestedStructure> = BTreeMap::new();
+    for (&(kind, head), of) in &counted {
+        let is_node = |t: TypeId| kinds[kind].nodes.contains_key(&t);
+        let fields = of_heads.of_heads(heap, &of.sample.all(), Some(&is_node));
+        add(heap, &mut all, search.of_nodes(&drafts, kind, head, of, fields));
     }
-    if let Some(values) = values.filter(|_| !heap.is_redacted()) {
-        let lists = (0..heap.types().len() as u32).map(TypeId).filter(|&t| {
-            heap.types()[t.0 as usize].kind == TypeKind::Instance
-                && edges.with_array[t.0 as usize] > 0
-                && may_be(t)
-                && !in_kinds.contains(&t)
-                && !supertypes(heap, t).any(|t| all.contains_key(&t))
-        });
-        let lists: BTreeSet<TypeId> = lists.collect();
-        for (t, of) in of_type(&lists) {
-            progress.check()?;
-            search.of_arrays(values, t, &of, progress)?.into_iter().for_each(|suggested| add(&mut all, suggested));
-        }
-        let is_head = |t: TypeId| known.is_head(t) || supertypes(heap, t).any(|t| all.contains_key(&t));
-        let wrappers = search.wrappers(&is_head, &may_be);
-        for (t, of) in of_type(&wrappers) {
-            search.of_wrapper(values, t, &of, progress)?.into_iter().for_each(|suggested| add(&mut all, suggested));
+    for list in &found_lists {
+        list.suggestion(heap, contents.of_heads(heap, &list.sample.all(), None))
+            .into_iter()
+            .for_each(|new| add(heap, &mut all, new));
+    }
+    if values.is_some() {
+        let is_head = |t: TypeId| {
+            rules.is_head(t) || supertypes(heap, t).any(|t| all.contains_key(&heap.types()[t.0 as usize].name))
+        };
+        let wrappers = wrappers(heap, &edges, &is_head, &may_be, progress)?;
+        let fields = read(wrappers.iter().flat_map(|of| &of.sample).copied().collect())?;
+        for wrapper in wrappers {
+            wrapper.suggestion(heap, &fields).into_iter().for_each(|new| add(heap, &mut all, new));
         }
     }
-    let is_below = |of: &SuggestedStructure| supertypes(heap, of.head).skip(1).any(|t| all.contains_key(&t));
+    let is_below = |of: &SuggestedStructure| {
+        supertypes(heap, of.head).skip(1).any(|t| all.contains_key(&heap.types()[t.0 as usize].name))
+    };
     let mut found: Vec<SuggestedStructure> = all.values().filter(|of| !is_below(of)).cloned().collect();
     found.sort_by_key(|of| (std::cmp::Reverse(of.nodes), of.head));
     Ok(found)
 }
 
-/// Adds a suggestion to one of the same head: that with the number of elements has more to say.
-fn add(all: &mut BTreeMap<TypeId, SuggestedStructure>, new: SuggestedStructure) {
-    let Some(known) = all.get_mut(&new.head) else {
-        all.insert(new.head, new);
+/// Adds a suggestion to that of the same name. One with the number of elements has more to say; of alike ones both count.
+fn add(heap: &HeapState, all: &mut BTreeMap<String, SuggestedStructure>, new: SuggestedStructure) {
+    let name = &heap.types()[new.head.0 as usize].name;
+    let Some(known) = all.get_mut(name) else {
+        all.insert(name.clone(), new);
         return;
     };
-    (known.heads, known.nodes) = (known.heads + new.heads, known.nodes + new.nodes);
-    if known.size.is_none() && new.size.is_some() {
-        (known.size, known.text) = (new.size, new.text);
+    if known.drafts == new.drafts {
+        (known.heads, known.nodes) = (known.heads + new.heads, known.nodes + new.nodes);
+    } else if (known.size.is_some(), known.nodes) < (new.size.is_some(), new.nodes) {
+        *known = new;
     }
 }
 
 /// Whether objects of a type may be heads or nodes: no texts, numbers, classes, and references to others.
-fn may_be_inside(heap: &HeapState, t: TypeId) -> bool {
-    let (name, known) = (&heap.types()[t.0 as usize].name, &heap.profile().types);
+fn may_be_inside(heap: &HeapState, name: &str) -> bool {
+    let known = &heap.profile().types;
     let is_special = known.is_text(name)
-        || known.boxes.contains(&&**name)
+        || known.boxes.contains(&name)
         || known.mirror == Some(name)
         || known.references.iter().any(|package| name.starts_with(package));
     !is_special && !heap.profile().names.is_hidden(name)
 }
 
-/// The types of arrays for objects of any type.
-fn arrays_of_anything(heap: &HeapState) -> BTreeSet<TypeId> {
-    let is_top = |t: &&HeapType| t.superclass.is_none() && t.kind == TypeKind::Instance;
-    let tops: BTreeSet<&str> = heap.types().iter().filter(is_top).map(|t| &*t.name).collect();
-    let types = (0..).map(TypeId).zip(heap.types()).filter(|(_, t)| t.kind == TypeKind::ObjectArray);
-    types.filter(|(_, t)| tops.contains(t.name.trim_end_matches("[]"))).map(|(t, _)| t).collect()
+/// At most [`SAMPLE`] things of many, from all over, without keeping the others.
+#[derive(Clone, Debug)]
+struct SpreadSample<T> {
+    kept: Vec<T>,
+    step: u64,
+    seen: u64,
 }
 
-struct Search<'h> {
-    heap: &'h HeapState,
-    values: Option<&'h HeapValues>,
-    edges: &'h TypeEdges,
-    arrays_of_anything: BTreeSet<TypeId>,
+impl<T> Default for SpreadSample<T> {
+    fn default() -> Self {
+        SpreadSample { kept: Vec::new(), step: 1, seen: 0 }
+    }
 }
 
-impl Search<'_> {
-    /// The structures of a kind of nodes, one for each type of heads.
-    fn of_nodes(
-        &self,
-        kind: &NodeKind,
-        objects: &BTreeMap<TypeId, Vec<ObjectId>>,
-        progress: &Progress,
-    ) -> Result<Vec<SuggestedStructure>> {
-        let heap = self.heap;
-        let is_node = |t: TypeId| kind.types.contains(&t);
-        let nodes: Vec<ObjectId> = kind.types.iter().filter_map(|t| objects.get(t)).flatten().copied().collect();
-        let is_inside = |t: TypeId| is_node(t) || kind.heads.contains(&t);
-        let node = match self.values {
-            Some(values) => node_fields(values, &sample(&nodes), &is_inside, progress)?,
-            None => NodeFields { has_contents: true, ..NodeFields::default() },
-        };
-        let described_nodes = self.node_texts(kind, &node);
-        let mut all = Vec::new();
-        for &head in &kind.heads {
-            let of_head = |fields: &HeadFields, name: &str| {
-                let head = description(true, name, &self.pointed(head, kind), &fields.facts());
-                format!("{head}{described_nodes}")
-            };
-            let own_name = &heap.types()[head.0 as usize].name;
-            let Some(heads) = self.with_nodes(
-                &of_head(&HeadFields::default(), own_name),
-                &objects[&head],
-                &nodes,
-                &is_inside,
-                progress,
-            )?
-            else {
-                continue;
-            };
-            let count: u64 = heads.iter().map(|head| head.counts[0]).sum();
-            let sampled = sample(&heads);
-            let fields = match self.values {
-                Some(values) => head_fields(values, &sampled, Some(&is_node), progress)?,
-                None => HeadFields::default(),
-            };
-            let name = fields.declared_by.clone().unwrap_or_else(|| own_name.clone());
-            let text = of_head(&fields, &name);
-            all.push(SuggestedStructure {
-                head: self.type_named(head, &name),
-                heads: objects[&head].len() as u64,
-                nodes: count,
-                size: fields.size,
-                text,
-            });
+impl<T> SpreadSample<T> {
+    fn push(&mut self, one: T) {
+        if self.seen.is_multiple_of(self.step) {
+            self.kept.push(one);
         }
-        Ok(all)
+        self.seen += 1;
+        if self.kept.len() > SAMPLE {
+            let mut at = 0;
+            self.kept.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+            self.step *= 2;
+        }
+    }
+}
+
+/// Some heads with elements, and a few without.
+#[derive(Default)]
+struct SampledHeads {
+    some: SpreadSample<CountedHead>,
+    empty: SpreadSample<CountedHead>,
+}
+
+impl SampledHeads {
+    fn push(&mut self, head: CountedHead, is_empty: bool) {
+        if is_empty { self.empty.push(head) } else { self.some.push(head) }
     }
 
-    /// The heads with their numbers of nodes, as a description finds them; `None` where it finds too little, or what many share.
-    fn with_nodes(
+    fn all(&self) -> Vec<CountedHead> {
+        self.some.kept.iter().chain(self.empty.kept.iter().take(SAMPLE / 8)).copied().collect()
+    }
+}
+
+/// The heads of a type with their nodes.
+#[derive(Default)]
+struct CountedHeads {
+    heads: u64,
+    nodes: u64,
+    /// Nodes of the largest.
+    most: u64,
+    sample: SampledHeads,
+}
+
+struct StructureSearch<'h> {
+    heap: &'h HeapState,
+    kinds: &'h [NodeKind],
+    /// The references of each type.
+    from: FxHashMap<TypeId, Vec<(TypeId, &'h TypeEdge)>>,
+    /// By type of a node: the place of its kind.
+    kind_of: FxHashMap<TypeId, usize>,
+}
+
+impl<'h> StructureSearch<'h> {
+    fn new(heap: &'h HeapState, edges: &'h TypeEdges, kinds: &'h [NodeKind]) -> StructureSearch<'h> {
+        let mut from: FxHashMap<TypeId, Vec<(TypeId, &TypeEdge)>> = FxHashMap::default();
+        edges.edges.iter().for_each(|(&(of, to), edge)| from.entry(of).or_default().push((to, edge)));
+        let kind_of = kinds.iter().enumerate().flat_map(|(at, kind)| kind.nodes.keys().map(move |&t| (t, at)));
+        StructureSearch { heap, kinds, from, kind_of: kind_of.collect() }
+    }
+
+    /// Some reachable objects of each of these groups of types.
+    fn samples(&self, groups: impl Iterator<Item = BTreeSet<TypeId>>) -> Vec<Vec<ObjectId>> {
+        let mut group_of: Vec<Option<u32>> = vec![None; self.heap.types().len()];
+        let mut all: Vec<SpreadSample<ObjectId>> = Vec::new();
+        for types in groups {
+            types.into_iter().for_each(|t| group_of[t.0 as usize] = Some(all.len() as u32));
+            all.push(SpreadSample::default());
+        }
+        for o in self.heap.objects().filter(|&o| self.heap.is_reachable(o)) {
+            if let Some(group) = group_of[self.heap.type_of(o).0 as usize] {
+                all[group as usize].push(o);
+            }
+        }
+        all.into_iter().map(|sample| sample.kept).collect()
+    }
+
+    /// The descriptions of all nodes and heads, by name; one that is both is a head.
+    fn drafts(&self, fields: &[NodeFields]) -> BTreeMap<String, TypeDraft> {
+        let mut drafts: BTreeMap<String, TypeDraft> = BTreeMap::new();
+        for (kind, node) in std::iter::zip(self.kinds, fields) {
+            for (&t, &root) in &kind.nodes {
+                let draft = drafts.entry(self.name(root)).or_default();
+                draft.pointed.extend(self.pointed(t, kind));
+                draft.has_contents |= node.has_contents;
+                (draft.key, draft.value) = (node.key.clone(), node.value.clone());
+            }
+        }
+        for kind in self.kinds {
+            for (&head, types) in &kind.heads {
+                let draft = drafts.entry(self.name(head)).or_default();
+                draft.is_head = true;
+                draft.pointed.extend(types.iter().flat_map(|&t| self.pointed(t, kind)));
+            }
+        }
+        drafts
+    }
+
+    fn name(&self, t: TypeId) -> String {
+        self.heap.types()[t.0 as usize].name.clone()
+    }
+
+    /// The types of nodes of a kind, and of arrays with them, that objects of a type refer to.
+    fn pointed(&self, from: TypeId, kind: &NodeKind) -> BTreeSet<String> {
+        let mut pointed = BTreeSet::new();
+        for (to, edge) in self.from.get(&from).into_iter().flatten() {
+            if let Some(&root) = kind.nodes.get(to) {
+                pointed.extend(edge.arrays.iter().map(|&array| type_name(self.heap, array)));
+                pointed.extend(edge.is_direct.then(|| type_name(self.heap, root)));
+            }
+        }
+        pointed
+    }
+
+    /// The heads of each kind and type with their nodes, as the descriptions find them: without those that find too little, or what many share.
+    fn counted(
         &self,
-        text: &str,
-        heads: &[ObjectId],
-        nodes: &[ObjectId],
-        is_inside: &dyn Fn(TypeId) -> bool,
+        drafts: &BTreeMap<String, TypeDraft>,
         progress: &Progress,
-    ) -> Result<Option<Vec<CountedHead>>> {
+    ) -> Result<BTreeMap<(usize, TypeId), CountedHeads>> {
         let mut descriptions = Descriptions::default();
-        let parsed = StructureFile::parse("suggested", text).map_err(DescriptionError::unusable)?;
-        descriptions.add(parsed);
+        // A name that the language does not take is left out.
+        let files = drafts.iter().filter_map(|(name, draft)| StructureFile::parse("suggested", &draft.text(name)).ok());
+        files.for_each(|file| descriptions.add(file));
         let rules = StructureRules::new(self.heap, &descriptions, progress)?;
-        let mut among = BitSet::new(self.heap.object_count());
-        heads.iter().for_each(|head| {
-            among.insert(head.0);
-        });
-        let found = FoundStructures::new(self.heap, &rules, Some(&among), progress)?;
-        let (mut several, mut held) = (0, 0);
-        let mut counts: Vec<CountedHead> = std::iter::zip(found.heads(), found.extents())
-            .map(|(&object, extent)| CountedHead { object, counts: [0, 0, extent.leaves.into()] })
+        let found = FoundStructures::new(self.heap, &rules, Some(self.heap.reachable()), progress)?;
+        // By head: nodes of the kind that it is the head of, and how many of these hold something.
+        let mut counts: Vec<[u32; 2]> = vec![[0; 2]; found.heads().len()];
+        let mut shared = vec![[0u64; 2]; self.kinds.len()];
+        let head_types: FxHashMap<TypeId, (usize, TypeId)> = (self.kinds.iter().enumerate())
+            .flat_map(|(at, kind)| {
+                kind.heads.iter().flat_map(move |(&head, of)| of.iter().map(move |&t| (t, (at, head))))
+            })
             .collect();
-        let holds = |&target: &ObjectId| {
-            let is_array = self.heap.types()[self.heap.type_of(target).0 as usize].kind == TypeKind::ObjectArray;
-            !is_inside(self.heap.type_of(target)) && !is_array && !self.heap.is_class_object(target)
-        };
-        for &node in nodes {
-            match found.holders_of(node) {
+        for (at, o) in self.heap.objects().enumerate() {
+            if at.is_multiple_of(1 << 16) {
+                progress.check()?;
+            }
+            let Some(&kind) = self.kind_of.get(&self.heap.type_of(o)).filter(|_| self.heap.is_reachable(o)) else {
+                continue;
+            };
+            match found.holders_of(o) {
                 HeldBy::One(at) => {
-                    held += 1;
-                    let of = &mut counts[at as usize].counts;
-                    of[0] += 1;
-                    of[1] += u64::from(self.heap.references(node).iter().any(holds));
+                    let head = self.heap.type_of(found.heads()[at as usize]);
+                    if head_types.get(&head).is_some_and(|(of, _)| *of == kind) {
+                        counts[at as usize][0] += 1;
+                        counts[at as usize][1] += u32::from(self.holds_any(o, &self.kinds[kind]));
+                        shared[kind][0] += 1;
+                    }
                 }
-                HeldBy::Several => several += 1,
+                HeldBy::Several => shared[kind][1] += 1,
                 HeldBy::Nothing => (),
             }
         }
-        counts.retain(|head| head.counts[0] > 0);
-        let is_enough = counts.iter().any(|head| head.counts[0] >= FEWEST) && several * SHARED <= held;
-        Ok(is_enough.then_some(counts))
+        let mut all: BTreeMap<(usize, TypeId), CountedHeads> = BTreeMap::new();
+        for (at, &object) in found.heads().iter().enumerate() {
+            let Some(&of) = head_types.get(&self.heap.type_of(object)) else { continue };
+            let heads = all.entry(of).or_default();
+            let [nodes, holding] = counts[at].map(u64::from);
+            (heads.heads, heads.nodes, heads.most) = (heads.heads + 1, heads.nodes + nodes, heads.most.max(nodes));
+            let counts = [nodes, holding, found.extents()[at].leaves.into()];
+            heads.sample.push(CountedHead { object, counts }, nodes == 0);
+        }
+        let is_enough = |(kind, _): &(usize, TypeId), heads: &CountedHeads| {
+            let [alone, several] = shared[*kind];
+            heads.most >= FEWEST && several as f64 <= SHARED * alone as f64
+        };
+        all.retain(|of, heads| is_enough(of, heads));
+        Ok(all)
     }
 
-    /// A list with an array of its own, if a field has the number of its elements, or the array is always full.
-    fn of_arrays(
+    /// Whether a node refers to anything but nodes, heads, arrays and classes.
+    fn holds_any(&self, node: ObjectId, kind: &NodeKind) -> bool {
+        self.heap.references(node).iter().any(|&to| {
+            let of = self.heap.type_of(to);
+            let is_inside = kind.nodes.contains_key(&of) || kind.heads.values().any(|types| types.contains(&of));
+            let is_array = self.heap.types()[of.0 as usize].kind == TypeKind::ObjectArray;
+            !is_inside && !is_array && !self.heap.is_class_object(to)
+        })
+    }
+
+    fn of_nodes(
         &self,
-        values: &HeapValues,
-        t: TypeId,
-        objects: &[ObjectId],
-        progress: &Progress,
-    ) -> Result<Option<SuggestedStructure>> {
-        let heap = self.heap;
-        let mut heads: Vec<CountedHead> = Vec::new();
-        let (mut inside, mut types) = (Vec::new(), BTreeSet::new());
-        let (mut lengths, mut are_full) = (BTreeSet::new(), true);
-        for &o in objects {
-            let is_array = |&a: &ObjectId| heap.types()[heap.type_of(a).0 as usize].kind == TypeKind::ObjectArray;
-            let arrays = heap.references(o).iter().copied().filter(|a| is_array(a) && is_own_array(heap, *a));
-            let arrays: Vec<ObjectId> = arrays.collect();
-            if let [array] = arrays[..] {
-                elements(heap, array, &mut inside);
-                types.insert(heap.type_of(array));
-                heads.push(CountedHead { object: o, counts: [inside.len() as u64; 3] });
-                lengths.insert(inside.len());
-                are_full &= self.arrays_of_anything.contains(&heap.type_of(array))
-                    && heap.array_length(array) == Some(inside.len() as u32);
+        drafts: &BTreeMap<String, TypeDraft>,
+        kind: usize,
+        head: TypeId,
+        counted: &CountedHeads,
+        fields: HeadFields,
+    ) -> SuggestedStructure {
+        let own_name = self.name(head);
+        let name = fields.declared_by.clone().unwrap_or_else(|| own_name.clone());
+        let draft = drafts.get(&own_name).cloned().unwrap_or_default();
+        let mut of_head = BTreeMap::from([(name.clone(), draft.with(&fields))]);
+        for root in self.kinds[kind].nodes.values() {
+            let node = self.name(*root);
+            if let Some(draft) = drafts.get(&node).filter(|draft| !draft.is_head) {
+                of_head.entry(node).or_insert_with(|| draft.clone());
             }
         }
-        heads.retain(|head| head.counts[0] > 0);
-        if heads.iter().all(|head| head.counts[0] < FEWEST) {
-            return Ok(None);
-        }
-        let count = heads.iter().map(|head| head.counts[0]).sum();
-        let sampled = sample(&heads);
-        let mut fields = head_fields(values, &sampled, None, progress)?;
-        // An array for anything that is always full, and not always as long, is all that a list consists of.
-        if let (None, Some(array), true) = (&fields.size, &fields.array, are_full && lengths.len() > 1) {
-            fields = HeadFields { size: Some(format!("{array}.length")), array: None, ..fields };
-        }
-        let (Some(_), Some(name)) = (&fields.size, fields.declared_by.clone()) else { return Ok(None) };
-        let pointed: Vec<String> = types.iter().map(|&t| type_name(heap, t)).collect();
-        let text = description(true, &name, &pointed, &fields.facts());
-        Ok(Some(SuggestedStructure {
-            head: self.type_named(t, &name),
-            heads: objects.len() as u64,
-            nodes: count,
+        SuggestedStructure {
+            head: type_named(self.heap, head, &name),
+            heads: counted.heads,
+            nodes: counted.nodes,
             size: fields.size,
-            text,
-        }))
-    }
-
-    /// The descriptions of the nodes of a kind.
-    fn node_texts(&self, kind: &NodeKind, node: &NodeFields) -> String {
-        let facts = [("key", &node.key), ("value", &node.value)];
-        let facts: Vec<(&str, String)> = facts.into_iter().filter_map(|(fact, of)| Some((fact, of.clone()?))).collect();
-        let text = |&t: &TypeId| {
-            let mut pointed = self.pointed(t, kind);
-            pointed.extend(node.has_contents.then(|| "(*)".to_owned()));
-            description(false, &self.heap.types()[t.0 as usize].name, &pointed, &facts)
-        };
-        kind.nodes.iter().map(text).collect()
-    }
-
-    /// The types of nodes and arrays that objects of a type, or of its subtypes among the nodes, refer to.
-    fn pointed(&self, from: TypeId, kind: &NodeKind) -> Vec<String> {
-        let mut pointed: BTreeSet<String> = BTreeSet::new();
-        for (&(of, to), edge) in &self.edges.edges {
-            let is_from = of == from || kind.nodes.contains(&from) && self.is_below(of, from);
-            let to = kind.nodes.iter().find(|&&node| node == to || self.is_below(to, node));
-            if let (true, Some(&to)) = (is_from, to) {
-                pointed.extend(edge.arrays.iter().map(|&array| type_name(self.heap, array)));
-                pointed.extend(edge.is_direct.then(|| type_name(self.heap, to)));
-            }
+            drafts: of_head,
         }
-        pointed.into_iter().collect()
     }
+}
 
-    fn is_below(&self, t: TypeId, above: TypeId) -> bool {
-        supertypes(self.heap, t).skip(1).any(|t| t == above)
-    }
-
-    /// Types whose objects refer to one head of their package, and to nothing else.
-    fn wrappers(&self, is_head: &dyn Fn(TypeId) -> bool, may_be: &dyn Fn(TypeId) -> bool) -> BTreeSet<TypeId> {
-        let mut targets: BTreeMap<TypeId, Vec<TypeId>> = BTreeMap::new();
-        self.edges.edges.keys().for_each(|&(from, to)| targets.entry(from).or_default().push(to));
-        let wraps = |&(&t, targets): &(&TypeId, &Vec<TypeId>)| {
-            let is_one = |&to: &TypeId| is_head(to) && package(self.heap, to) == package(self.heap, t);
-            may_be(t) && !is_head(t) && self.edges.with_array[t.0 as usize] == 0 && targets.iter().all(is_one)
-        };
-        let is_instance = |t: &TypeId| self.heap.types()[t.0 as usize].kind == TypeKind::Instance;
-        targets.iter().filter(wraps).map(|(&t, _)| t).filter(is_instance).collect()
-    }
-
-    /// A structure that is made of one other, which only it refers to.
-    fn of_wrapper(
-        &self,
-        values: &HeapValues,
-        t: TypeId,
-        objects: &[ObjectId],
-        progress: &Progress,
-    ) -> Result<Option<SuggestedStructure>> {
-        let heap = self.heap;
-        let is_whole = |o: &ObjectId| heap.types()[heap.type_of(*o).0 as usize].kind == TypeKind::Instance;
-        let target =
-            |&o: &ObjectId| heap.references(o).iter().copied().find(|to| is_whole(to) && !heap.is_class_object(*to));
-        let held: Vec<(ObjectId, ObjectId)> = objects.iter().filter_map(|o| Some((*o, target(o)?))).collect();
-        let alone = held.iter().filter(|(_, to)| heap.referrers(*to).len() == 1).count();
-        if held.is_empty() || alone * 10 < held.len() * 9 {
-            return Ok(None);
-        }
-        let types: BTreeSet<TypeId> = held.iter().map(|(_, to)| heap.type_of(*to)).collect();
-        let sampled: Vec<ObjectId> = sample(&held).into_iter().map(|(o, _)| o).collect();
-        let Some((name, field)) = wrapping_field(values, &sampled, &|t| types.contains(&t), progress)? else {
-            return Ok(None);
-        };
-        let pointed: Vec<String> = types.iter().map(|&t| type_name(heap, t)).collect();
-        Ok(Some(SuggestedStructure {
-            head: self.type_named(t, &name),
-            heads: objects.len() as u64,
-            nodes: held.len() as u64,
-            size: Some(field.clone()),
-            text: description(true, &name, &pointed, &[("size", field)]),
-        }))
-    }
-
-    /// The supertype of a type that has a name.
-    fn type_named(&self, t: TypeId, name: &str) -> TypeId {
-        supertypes(self.heap, t).find(|t| self.heap.types()[t.0 as usize].name == name).unwrap_or(t)
-    }
+/// The supertype of a type that has a name.
+fn type_named(heap: &HeapState, t: TypeId, name: &str) -> TypeId {
+    supertypes(heap, t).find(|t| heap.types()[t.0 as usize].name == name).unwrap_or(t)
 }

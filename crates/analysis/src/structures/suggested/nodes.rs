@@ -1,21 +1,22 @@
 //! Types that are nodes of structures, and the types at their heads.
 //!
-//! Nodes refer to nodes of their kind, or are declared within the type whose array holds them. Objects of other packages hold hardly any of them: who
-//! uses a map refers to the map.
+//! Nodes refer to nodes of their kind, or are declared within the type whose array holds them. Objects of other packages hold next to none of
+//! them: a program that uses a map refers to the map.
 
 use super::type_edges::{TypeEdge, TypeEdges};
 use memory_city_formats::values::{HeapValues, ValueKind};
+use memory_city_heap::error::Result;
+use memory_city_heap::progress::Progress;
 use memory_city_heap::{HeapState, TypeId, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Types of nodes that belong together, and those that hold them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct NodeKind {
-    /// The types of nodes; a supertype stands for those below it.
-    pub nodes: BTreeSet<TypeId>,
-    /// The types of their objects.
-    pub types: BTreeSet<TypeId>,
-    pub heads: BTreeSet<TypeId>,
+    /// By type of a node: the type that stands for it, itself or a supertype.
+    pub nodes: BTreeMap<TypeId, TypeId>,
+    /// By type at the head: those of its objects, itself or subtypes.
+    pub heads: BTreeMap<TypeId, BTreeSet<TypeId>>,
 }
 
 /// Of the nodes of a kind, one in so many may be held by objects of other packages.
@@ -25,130 +26,118 @@ const MOST_HOLDERS: usize = 6;
 /// Supertypes of a type; more is damage.
 const DEEPEST: usize = 1000;
 
-/// The kinds of nodes among the types that `may_be`, each once.
+/// The kinds of nodes among the types that `may_be`, each once. Linear in types and their references to types, but for a logarithm.
+///
+/// # Errors
+/// When cancelled.
 pub(super) fn node_kinds(
     heap: &HeapState,
     values: Option<&HeapValues>,
     edges: &TypeEdges,
     may_be: &dyn Fn(TypeId) -> bool,
-) -> Vec<NodeKind> {
-    let families = Families::new(heap, values, edges, may_be);
-    let mut by_family: BTreeMap<(TypeId, TypeId), u64> = BTreeMap::new();
-    let mut into_family: BTreeMap<TypeId, Vec<(TypeId, &TypeEdge)>> = BTreeMap::new();
-    for (&(from, to), edge) in &edges.edges {
-        *by_family.entry((families.of(from), families.of(to))).or_default() += edge.references;
-        into_family.entry(families.of(to)).or_default().push((from, edge));
+    progress: &Progress,
+) -> Result<Vec<NodeKind>> {
+    let types = || (0..heap.types().len() as u32).map(TypeId);
+    let is_there = |t: &TypeId| edges.objects[t.0 as usize] > 0 && is_instance(heap, *t) && may_be(*t);
+    let family = |t: TypeId| topmost(heap, values, t).filter(|top| may_be(*top)).unwrap_or(t);
+    let families: Vec<TypeId> = types().map(|t| if is_there(&t) { family(t) } else { t }).collect();
+    let of = |t: TypeId| families[t.0 as usize];
+    progress.check()?;
+    let by_family: BTreeSet<(TypeId, TypeId)> = edges.edges.keys().map(|&(from, to)| (of(from), of(to))).collect();
+    let mut groups = Groups((0..heap.types().len() as u32).collect());
+    for &(a, b) in by_family.iter().filter(|(a, b)| a < b && by_family.contains(&(*b, *a))) {
+        // Families that refer to each other and are declared in one type are one.
+        if is_nested(heap, a) && is_nested(heap, b) && outer(heap, a) == outer(heap, b) {
+            groups.join(a.0, b.0);
+        }
     }
-    let groups = families.groups(heap, &by_family);
-    let mut all: Vec<NodeKind> = groups
-        .iter()
-        .filter_map(|group| {
-            let into = group.iter().filter_map(|family| into_family.get(family)).flatten().copied().collect();
-            kind(heap, edges, &families, &by_family, group, into, may_be)
-        })
-        .collect();
-    // A head may be a node of another kind, but not of its own.
-    all.retain(|kind| !kind.heads.is_empty());
-    all
+    let mut kinds: BTreeMap<u32, KindWithHolders<'_>> = BTreeMap::new();
+    for t in types().filter(is_there) {
+        kinds.entry(groups.of(of(t).0)).or_default().0.nodes.insert(t, of(t));
+    }
+    for (&(from, to), edge) in &edges.edges {
+        if let Some((_, into)) = kinds.get_mut(&groups.of(of(to).0)) {
+            into.push((from, edge));
+        }
+    }
+    let refers = |from: TypeId, to: TypeId| by_family.contains(&(of(from), of(to)));
+    let mut all = Vec::new();
+    for (mut kind, into) in kinds.into_values() {
+        progress.check()?;
+        kind.find_heads(heap, edges, &into, &refers, may_be);
+        all.extend(Some(kind).filter(|kind| !kind.heads.is_empty()));
+    }
+    Ok(all)
 }
 
-/// Types by the supertype that stands for them.
-struct Families {
-    /// By type.
-    root: Vec<TypeId>,
-    /// By root: its reachable objects, of types that may be nodes.
-    objects: BTreeMap<TypeId, u64>,
-}
+/// A kind, and who refers to its nodes.
+type KindWithHolders<'e> = (NodeKind, Vec<(TypeId, &'e TypeEdge)>);
 
-impl Families {
-    fn new(
+impl NodeKind {
+    fn find_heads(
+        &mut self,
         heap: &HeapState,
-        values: Option<&HeapValues>,
         edges: &TypeEdges,
+        into: &[(TypeId, &TypeEdge)],
+        refers: &dyn Fn(TypeId, TypeId) -> bool,
         may_be: &dyn Fn(TypeId) -> bool,
-    ) -> Families {
-        let types = (0..heap.types().len() as u32).map(TypeId);
-        let root: Vec<TypeId> = types
-            .map(|t| if may_be(t) { topmost(heap, values, t).filter(|top| may_be(*top)).unwrap_or(t) } else { t })
-            .collect();
-        let mut objects: BTreeMap<TypeId, u64> = BTreeMap::new();
-        for (t, &count) in edges.objects.iter().enumerate().filter(|(_, count)| **count > 0) {
-            if heap.types()[t].kind == TypeKind::Instance && may_be(TypeId(t as u32)) {
-                *objects.entry(root[t]).or_default() += count;
+    ) {
+        let Some(&first) = self.nodes.values().next() else { return };
+        let package = package(heap, first);
+        let count: u64 = self.nodes.keys().map(|t| edges.objects[t.0 as usize]).sum();
+        let mut holders: BTreeMap<TypeId, BTreeSet<TypeId>> = BTreeMap::new();
+        let (mut links, mut foreign) = (0, 0);
+        for &(from, edge) in into {
+            // A subtype of the program holds nodes as its supertype does.
+            let is_of_package = |t: &TypeId| self::package(heap, *t) == package;
+            // The supertype of all holds nothing.
+            let is_top = |t: &TypeId| *t != from && heap.types()[t.0 as usize].superclass.is_none();
+            let declaring = supertypes(heap, from).take_while(|t| !is_top(t)).find(is_of_package);
+            let declaring = declaring.filter(|_| is_instance(heap, from));
+            match declaring {
+                _ if self.nodes.contains_key(&from) => links += edge.references,
+                Some(declaring) => drop(holders.entry(declaring).or_default().insert(from)),
+                None => foreign += edge.references,
             }
         }
-        Families { root, objects }
-    }
-
-    fn of(&self, t: TypeId) -> TypeId {
-        self.root[t.0 as usize]
-    }
-
-    /// Families that refer to each other and are declared in one type are one; all others are alone.
-    fn groups(&self, heap: &HeapState, by_family: &BTreeMap<(TypeId, TypeId), u64>) -> Vec<BTreeSet<TypeId>> {
-        let mut group: BTreeMap<TypeId, TypeId> = self.objects.keys().map(|&t| (t, t)).collect();
-        let is_mutual = |a: TypeId, b: TypeId| {
-            a < b
-                && by_family.contains_key(&(b, a))
-                && is_nested(heap, a)
-                && is_nested(heap, b)
-                && outer(heap, a) == outer(heap, b)
+        if count < 2 || foreign * FOREIGN > count || holders.len() > MOST_HOLDERS {
+            return;
+        }
+        // Iterators and views refer to what they look at, and that not to them.
+        let some_of = |holder: &TypeId| holders[holder].first().copied().unwrap_or(*holder);
+        let is_view = |of: &TypeId| {
+            let mut others = holders.keys().filter(|other| *other != of).map(some_of);
+            others.any(|other| refers(some_of(of), other) && !refers(other, some_of(of)))
         };
-        for &(a, b) in by_family.keys().filter(|(a, b)| is_mutual(*a, *b)) {
-            let (Some(&to), Some(&from)) = (group.get(&a), group.get(&b)) else { continue };
-            group.values_mut().filter(|of| **of == from).for_each(|of| *of = to);
-        }
-        let mut groups: BTreeMap<TypeId, BTreeSet<TypeId>> = BTreeMap::new();
-        for (family, of) in group {
-            groups.entry(of).or_default().insert(family);
-        }
-        groups.into_values().collect()
+        let declares = |head: &TypeId| is_nested(heap, first) && outer(heap, first) == outer(heap, *head);
+        let has_array =
+            |head: &TypeId| into.iter().any(|(from, edge)| holders[head].contains(from) && !edge.arrays.is_empty());
+        let is_head =
+            |head: &TypeId| may_be(*head) && !is_view(head) && (links > 0 || declares(head) && has_array(head));
+        self.heads = holders.iter().filter(|(head, _)| is_head(head)).map(|(head, of)| (*head, of.clone())).collect();
     }
 }
 
-fn kind(
-    heap: &HeapState,
-    edges: &TypeEdges,
-    families: &Families,
-    by_family: &BTreeMap<(TypeId, TypeId), u64>,
-    group: &BTreeSet<TypeId>,
-    into: Vec<(TypeId, &TypeEdge)>,
-    may_be: &dyn Fn(TypeId) -> bool,
-) -> Option<NodeKind> {
-    let count: u64 = group.iter().filter_map(|family| families.objects.get(family)).sum();
-    let is_in = |t: TypeId| group.contains(&families.of(t));
-    let package = package(heap, *group.first()?);
-    let (mut holders, mut links, mut foreign) = (BTreeMap::new(), 0, 0);
-    for &(from, edge) in &into {
-        // A subtype of the program holds nodes as its supertype does.
-        let declaring = supertypes(heap, from)
-            .find(|&t| heap.types()[t.0 as usize].superclass.is_some() && self::package(heap, t) == package);
-        match declaring.filter(|_| heap.types()[from.0 as usize].kind == TypeKind::Instance) {
-            _ if is_in(from) => links += edge.references,
-            Some(declaring) => drop(holders.insert(from, declaring)),
-            None => foreign += edge.references,
+/// Sets of numbers that are joined.
+struct Groups(Vec<u32>);
+
+impl Groups {
+    fn of(&mut self, mut n: u32) -> u32 {
+        while self.0[n as usize] != n {
+            let above = self.0[n as usize];
+            self.0[n as usize] = self.0[above as usize];
+            n = above;
         }
+        n
     }
-    let declaring: BTreeSet<TypeId> = holders.values().copied().collect();
-    if count < 2 || foreign * FOREIGN > count || holders.is_empty() || declaring.len() > MOST_HOLDERS {
-        return None;
+
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.of(a), self.of(b));
+        self.0[a.max(b) as usize] = a.min(b);
     }
-    // Iterators and views refer to what they look at, and that not to them.
-    let refers = |from: &TypeId, to: &TypeId| by_family.contains_key(&(families.of(*from), families.of(*to)));
-    let is_view = |of: &TypeId| holders.keys().any(|other| other != of && refers(of, other) && !refers(other, of));
-    let first = *group.first()?;
-    let declares = |head: &TypeId| is_nested(heap, first) && outer(heap, first) == outer(heap, *head);
-    let is_of_array = |head: &TypeId| into.iter().any(|(from, edge)| from == head && !edge.arrays.is_empty());
-    let mut heads: BTreeSet<TypeId> = holders.keys().copied().filter(|of| may_be(*of) && !is_view(of)).collect();
-    if links == 0 {
-        heads.retain(|head| declares(head) && is_of_array(head));
-    }
-    let types = (0..heap.types().len() as u32).map(TypeId);
-    let types = types.filter(|t| edges.objects[t.0 as usize] > 0 && is_in(*t)).collect();
-    Some(NodeKind { nodes: group.clone(), types, heads })
 }
 
-/// The topmost supertype in the package of a type that has references of its own; `None` where it is not known what fields it has.
+/// The topmost supertype in the package of a type that has references of its own; `None` if fields are unknown.
 fn topmost(heap: &HeapState, values: Option<&HeapValues>, t: TypeId) -> Option<TypeId> {
     let values = values?;
     let declaring: BTreeSet<TypeId> = (values.layouts().fields(heap, t))
@@ -162,13 +151,17 @@ fn topmost(heap: &HeapState, values: Option<&HeapValues>, t: TypeId) -> Option<T
 }
 
 /// A type and its supertypes, the nearest first.
-pub(super) fn supertypes(heap: &HeapState, t: TypeId) -> impl Iterator<Item = TypeId> {
+pub(crate) fn supertypes(heap: &HeapState, t: TypeId) -> impl Iterator<Item = TypeId> {
     let above = |t: &TypeId| heap.types()[t.0 as usize].superclass.filter(|t| (t.0 as usize) < heap.types().len());
     std::iter::successors(Some(t), above).take(DEEPEST)
 }
 
 pub(super) fn package(heap: &HeapState, t: TypeId) -> &str {
     heap.profile().names.split(&heap.types()[t.0 as usize].name).0
+}
+
+pub(super) fn is_instance(heap: &HeapState, t: TypeId) -> bool {
+    heap.types()[t.0 as usize].kind == TypeKind::Instance
 }
 
 /// The name of the outermost type that a type is declared in.

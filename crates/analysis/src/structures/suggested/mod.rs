@@ -20,11 +20,12 @@ use memory_city_formats::values::HeapValues;
 use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::structures::{Descriptions, FoundStructures, HeldBy, StructureFile, StructureRules};
-use memory_city_heap::{HeapState, ObjectId, TypeId, TypeKind};
+use memory_city_heap::{BitSet, HeapState, ObjectId, TypeId, TypeKind};
 pub(crate) use nodes::supertypes;
 use nodes::{NodeKind, node_kinds};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 pub(crate) use text::suggestions_as_file;
 use text::{TypeDraft, type_name};
 use type_edges::{TypeEdge, TypeEdges};
@@ -40,20 +41,22 @@ pub(crate) struct SuggestedStructure {
     /// Where the number of elements stands, if it was found.
     pub size: Option<String>,
     /// The descriptions of the head and its nodes, by name.
-    drafts: BTreeMap<String, TypeDraft>,
+    drafts: Drafts,
 }
 
 /// A structure with fewer nodes, or elements, shows nothing.
 const FEWEST: u64 = 3;
 /// Nodes of a kind in several structures: at most this part of those in one.
 const SHARED: f64 = 0.5;
+/// Kinds of nodes that are looked at one by one, where they were not found together.
+const ALONE: usize = 64;
 /// Objects of a type whose values are read.
 const SAMPLE: usize = 64;
 
 /// Suggests descriptions for the reachable objects of a heap state, those with most nodes first. `known` leaves out the types that it
 /// describes, and those of the platform: they are described where it is worth it.
 ///
-/// Time: three passes over the objects and their references, and six scans of the values. Memory: 8 bytes an object, 28 a possible head, and the
+/// Time: some passes over the objects and their references, up to two more for each of 64 kinds of nodes, and six scans of the values. Memory: 8 bytes an object, 28 a possible head, and the
 /// values of 64 objects of each type that may be in a structure.
 ///
 /// # Errors
@@ -97,17 +100,14 @@ pub(crate) fn suggested(
             }
         })
         .collect();
-    let mut drafts = search.drafts(&node_fields);
+    let drafts = search.drafts(&node_fields);
     let counted = search.counted(&drafts, progress)?;
-    // What holds too few nodes may be a node itself.
-    let heads: BTreeSet<String> = counted.keys().map(|&(_, head)| search.name(head)).collect();
-    drafts.iter_mut().for_each(|(name, draft)| draft.is_head &= heads.contains(name));
     let of_heads = read(counted.values().flat_map(|of| of.sample.all()).map(|head| head.object).collect())?;
     let mut all: BTreeMap<String, SuggestedStructure> = BTreeMap::new();
-    for (&(kind, head), of) in &counted {
-        let is_node = |t: TypeId| kinds[kind].nodes.contains_key(&t);
+    for (&head, of) in &counted {
+        let is_node = |t: TypeId| search.kind_of.contains_key(&t);
         let fields = of_heads.of_heads(heap, &of.sample.all(), Some(&is_node));
-        add(heap, &mut all, search.of_nodes(&drafts, kind, head, of, fields));
+        add(heap, &mut all, search.of_nodes(of, head, fields));
     }
     for list in &found_lists {
         list.suggestion(heap, contents.of_heads(heap, &list.sample.all(), None))
@@ -204,9 +204,14 @@ impl SampledHeads {
     }
 }
 
+/// Descriptions by name.
+type Drafts = BTreeMap<String, TypeDraft>;
+
 /// The heads of a type with their nodes.
 #[derive(Default)]
 struct CountedHeads {
+    /// The descriptions that they were found with.
+    drafts: Arc<Drafts>,
     heads: u64,
     nodes: u64,
     /// Nodes of the largest.
@@ -221,6 +226,8 @@ struct StructureSearch<'h> {
     from: FxHashMap<TypeId, Vec<(TypeId, &'h TypeEdge)>>,
     /// By type of a node: the place of its kind.
     kind_of: FxHashMap<TypeId, usize>,
+    /// By kind: its nodes.
+    objects: Vec<u64>,
 }
 
 impl<'h> StructureSearch<'h> {
@@ -228,7 +235,8 @@ impl<'h> StructureSearch<'h> {
         let mut from: FxHashMap<TypeId, Vec<(TypeId, &TypeEdge)>> = FxHashMap::default();
         edges.edges.iter().for_each(|(&(of, to), edge)| from.entry(of).or_default().push((to, edge)));
         let kind_of = kinds.iter().enumerate().flat_map(|(at, kind)| kind.nodes.keys().map(move |&t| (t, at)));
-        StructureSearch { heap, kinds, from, kind_of: kind_of.collect() }
+        let objects = |kind: &NodeKind| kind.nodes.keys().map(|t| edges.objects[t.0 as usize]).sum();
+        StructureSearch { heap, kinds, from, kind_of: kind_of.collect(), objects: kinds.iter().map(objects).collect() }
     }
 
     /// Some reachable objects of each of these groups of types.
@@ -247,9 +255,9 @@ impl<'h> StructureSearch<'h> {
         all.into_iter().map(|sample| sample.kept).collect()
     }
 
-    /// The descriptions of all nodes and heads, by name; one that is both is a head.
-    fn drafts(&self, fields: &[NodeFields]) -> BTreeMap<String, TypeDraft> {
-        let mut drafts: BTreeMap<String, TypeDraft> = BTreeMap::new();
+    /// The descriptions of all nodes and heads, by name, none of them as a head.
+    fn drafts(&self, fields: &[NodeFields]) -> Drafts {
+        let mut drafts = Drafts::new();
         for (kind, node) in std::iter::zip(self.kinds, fields) {
             for (&t, &root) in &kind.nodes {
                 let draft = drafts.entry(self.name(root)).or_default();
@@ -261,7 +269,6 @@ impl<'h> StructureSearch<'h> {
         for kind in self.kinds {
             for (&head, types) in &kind.heads {
                 let draft = drafts.entry(self.name(head)).or_default();
-                draft.is_head = true;
                 draft.pointed.extend(types.iter().flat_map(|&t| self.pointed(t, kind)));
             }
         }
@@ -284,61 +291,91 @@ impl<'h> StructureSearch<'h> {
         pointed
     }
 
-    /// The heads of each kind and type with their nodes, as the descriptions find them: without those that find too little, or what many share.
-    fn counted(
+    /// The heads of each type with their nodes, as descriptions find them: without those that find too little, or what many share.
+    fn counted(&self, drafts: &Drafts, progress: &Progress) -> Result<BTreeMap<TypeId, CountedHeads>> {
+        // A head that is a node of another structure is a part of this.
+        let is_outer = |head: &TypeId, types: &BTreeSet<TypeId>| {
+            !self.kind_of.contains_key(head) && types.iter().all(|t| !self.kind_of.contains_key(t))
+        };
+        let heads = |kind: &NodeKind| kind.heads.iter().map(|(&head, of)| (head, of.clone())).collect::<Vec<_>>();
+        let all: Vec<_> = self.kinds.iter().flat_map(heads).filter(|(head, of)| is_outer(head, of)).collect();
+        let (mut found, held) = self.with_heads(drafts, &all, progress)?;
+        // Where two sorts of heads share nodes, or the outer one has too few, each is tried alone; the kinds with most nodes first.
+        let mut rest: Vec<usize> = (0..self.kinds.len()).filter(|&kind| held[kind] == 0).collect();
+        rest.sort_by_key(|&kind| std::cmp::Reverse(self.objects[kind]));
+        for (head, of) in rest.into_iter().take(ALONE).flat_map(|kind| heads(&self.kinds[kind])) {
+            if !found.contains_key(&head) {
+                found.extend(self.with_heads(drafts, &[(head, of)], progress)?.0);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The heads of some types with their nodes, and by kind how many nodes are in the structures of accepted ones.
+    fn with_heads(
         &self,
-        drafts: &BTreeMap<String, TypeDraft>,
+        drafts: &Drafts,
+        heads: &[(TypeId, BTreeSet<TypeId>)],
         progress: &Progress,
-    ) -> Result<BTreeMap<(usize, TypeId), CountedHeads>> {
+    ) -> Result<(BTreeMap<TypeId, CountedHeads>, Vec<u64>)> {
+        let mut drafts = drafts.clone();
+        for (head, _) in heads {
+            drafts.entry(self.name(*head)).or_default().is_head = true;
+        }
         let mut descriptions = Descriptions::default();
         // A name that the language does not take is left out.
         let files = drafts.iter().filter_map(|(name, draft)| StructureFile::parse("suggested", &draft.text(name)).ok());
         files.for_each(|file| descriptions.add(file));
         let rules = StructureRules::new(self.heap, &descriptions, progress)?;
-        let found = FoundStructures::new(self.heap, &rules, Some(self.heap.reachable()), progress)?;
-        // By head: nodes of the kind that it is the head of, and how many of these hold something.
+        let head_of: FxHashMap<TypeId, TypeId> =
+            heads.iter().flat_map(|(head, types)| types.iter().map(move |&t| (t, *head))).collect();
+        let mut among = BitSet::new(self.heap.object_count());
+        let is_head = |o: &ObjectId| self.heap.is_reachable(*o) && head_of.contains_key(&self.heap.type_of(*o));
+        self.heap.objects().filter(is_head).for_each(|o| {
+            among.insert(o.0);
+        });
+        let found = FoundStructures::new(self.heap, &rules, Some(&among), progress)?;
+        // By head: its nodes, and how many of these hold something. By kind: nodes of one head by its type, and of several.
         let mut counts: Vec<[u32; 2]> = vec![[0; 2]; found.heads().len()];
-        let mut shared = vec![[0u64; 2]; self.kinds.len()];
-        let head_types: FxHashMap<TypeId, (usize, TypeId)> = (self.kinds.iter().enumerate())
-            .flat_map(|(at, kind)| {
-                kind.heads.iter().flat_map(move |(&head, of)| of.iter().map(move |&t| (t, (at, head))))
-            })
-            .collect();
+        let mut alone: BTreeMap<(usize, TypeId), u64> = BTreeMap::new();
+        let mut several = vec![0u64; self.kinds.len()];
         for (at, o) in self.heap.objects().enumerate() {
             if at.is_multiple_of(1 << 16) {
                 progress.check()?;
             }
-            let Some(&kind) = self.kind_of.get(&self.heap.type_of(o)).filter(|_| self.heap.is_reachable(o)) else {
-                continue;
-            };
-            match found.holders_of(o) {
-                HeldBy::One(at) => {
-                    let head = self.heap.type_of(found.heads()[at as usize]);
-                    if head_types.get(&head).is_some_and(|(of, _)| *of == kind) {
-                        counts[at as usize][0] += 1;
-                        counts[at as usize][1] += u32::from(self.holds_any(o, &self.kinds[kind]));
-                        shared[kind][0] += 1;
-                    }
+            let kind = self.kind_of.get(&self.heap.type_of(o)).filter(|_| self.heap.is_reachable(o));
+            match (kind, found.holders_of(o)) {
+                (Some(&kind), HeldBy::One(at)) => {
+                    let head = head_of[&self.heap.type_of(found.heads()[at as usize])];
+                    counts[at as usize][0] += 1;
+                    counts[at as usize][1] += u32::from(self.holds_any(o, &self.kinds[kind]));
+                    *alone.entry((kind, head)).or_default() += 1;
                 }
-                HeldBy::Several => shared[kind][1] += 1,
-                HeldBy::Nothing => (),
+                (Some(&kind), HeldBy::Several) => several[kind] += 1,
+                _ => (),
             }
         }
-        let mut all: BTreeMap<(usize, TypeId), CountedHeads> = BTreeMap::new();
+        let mut all: BTreeMap<TypeId, CountedHeads> = BTreeMap::new();
         for (at, &object) in found.heads().iter().enumerate() {
-            let Some(&of) = head_types.get(&self.heap.type_of(object)) else { continue };
-            let heads = all.entry(of).or_default();
+            let heads = all.entry(head_of[&self.heap.type_of(object)]).or_default();
             let [nodes, holding] = counts[at].map(u64::from);
             (heads.heads, heads.nodes, heads.most) = (heads.heads + 1, heads.nodes + nodes, heads.most.max(nodes));
             let counts = [nodes, holding, found.extents()[at].leaves.into()];
             heads.sample.push(CountedHead { object, counts }, nodes == 0);
         }
-        let is_enough = |(kind, _): &(usize, TypeId), heads: &CountedHeads| {
-            let [alone, several] = shared[*kind];
-            heads.most >= FEWEST && several as f64 <= SHARED * alone as f64
-        };
-        all.retain(|of, heads| is_enough(of, heads));
-        Ok(all)
+        let of_kind = |kind: usize| alone.range((kind, TypeId(0))..(kind + 1, TypeId(0))).map(|(_, n)| n).sum::<u64>();
+        let is_shared = |kind: usize| several[kind] as f64 > SHARED * of_kind(kind) as f64;
+        all.retain(|head, of| {
+            let kinds = alone.keys().filter(|(_, other)| other == head).map(|(kind, _)| *kind);
+            of.most >= FEWEST && !kinds.into_iter().any(is_shared)
+        });
+        let drafts = Arc::new(drafts);
+        all.values_mut().for_each(|heads| heads.drafts = Arc::clone(&drafts));
+        let mut held = vec![0; self.kinds.len()];
+        for ((kind, _), nodes) in alone.iter().filter(|((_, head), _)| all.contains_key(head)) {
+            held[*kind] += nodes;
+        }
+        Ok((all, held))
     }
 
     /// Whether a node refers to anything but nodes, heads, arrays and classes.
@@ -351,22 +388,19 @@ impl<'h> StructureSearch<'h> {
         })
     }
 
-    fn of_nodes(
-        &self,
-        drafts: &BTreeMap<String, TypeDraft>,
-        kind: usize,
-        head: TypeId,
-        counted: &CountedHeads,
-        fields: HeadFields,
-    ) -> SuggestedStructure {
+    fn of_nodes(&self, counted: &CountedHeads, head: TypeId, fields: HeadFields) -> SuggestedStructure {
         let own_name = self.name(head);
         let name = fields.declared_by.clone().unwrap_or_else(|| own_name.clone());
+        let drafts = &counted.drafts;
         let draft = drafts.get(&own_name).cloned().unwrap_or_default();
-        let mut of_head = BTreeMap::from([(name.clone(), draft.with(&fields))]);
-        for root in self.kinds[kind].nodes.values() {
-            let node = self.name(*root);
-            if let Some(draft) = drafts.get(&node).filter(|draft| !draft.is_head) {
-                of_head.entry(node).or_insert_with(|| draft.clone());
+        let mut open: Vec<String> = draft.pointed.iter().cloned().collect();
+        let mut all = Drafts::from([(name.clone(), draft.with(&fields))]);
+        // What it points to, and what that points to.
+        while let Some(pointed) = open.pop() {
+            let node = pointed.trim_matches('"').trim_end_matches("[]");
+            if let Some(draft) = drafts.get(node).filter(|draft| !draft.is_head && !all.contains_key(node)) {
+                open.extend(draft.pointed.iter().cloned());
+                all.insert(node.to_owned(), draft.clone());
             }
         }
         SuggestedStructure {
@@ -374,7 +408,7 @@ impl<'h> StructureSearch<'h> {
             heads: counted.heads,
             nodes: counted.nodes,
             size: fields.size,
-            drafts: of_head,
+            drafts: all,
         }
     }
 }

@@ -53,7 +53,7 @@ const DEPOT: [(&str, &[usize]); 12] = [
 
 #[test]
 fn nodes_in_chains_and_their_head_are_suggested() {
-    let expected = "// a.Depot: 1 of them, 4 elements or nodes inside. No field was found that has their number.\n\
+    let expected = "// a.Depot: 1 structure with 4 elements or nodes inside. No field was found that has their number.\n\
         DS a.Depot {\n    a.Shelf[];\n}\n\
         a.Shelf {\n    a.Shelf;\n    (*);\n}\n";
     assert_eq!(text(&heap(&DEPOT), None), expected);

@@ -107,7 +107,11 @@ pub(crate) fn suggested(
     for (&head, of) in &counted {
         let is_node = |t: TypeId| search.kind_of.contains_key(&t);
         let fields = of_heads.of_heads(heap, &of.sample.all(), Some(&is_node));
-        add(heap, &mut all, search.of_nodes(of, head, fields));
+        // A field that a subtype elsewhere declares makes its supertype no head.
+        let declares = |name: &String| supertypes(heap, head).any(|t| heap.types()[t.0 as usize].name == *name);
+        if values.is_none() || fields.declared_by.as_ref().is_some_and(declares) {
+            add(heap, &mut all, search.of_nodes(of, head, fields));
+        }
     }
     for list in &found_lists {
         list.suggestion(heap, contents.of_heads(heap, &list.sample.all(), None))

@@ -101,7 +101,8 @@ impl<'h> Filling<'h> {
                 && !self.is_array(of)
                 && described.elements(o).is_none()
         };
-        let asked: Vec<ObjectId> = found.iter().flatten().map(|filled| filled.object).filter(|&o| keeps_size(o)).collect();
+        let asked: Vec<ObjectId> =
+            found.iter().flatten().map(|filled| filled.object).filter(|&o| keeps_size(o)).collect();
         if let Some(values) = values.filter(|_| !asked.is_empty()) {
             let known = &self.heap.profile().collections;
             let details = values.details(&asked, DetailLimits::default(), progress)?;

@@ -41,7 +41,7 @@ pub struct TimelineBuilder {
     changes: u64,
     pub(super) separators: Vec<(Arc<str>, &'static str)>,
     /// Roles of nodes at which counting starts anew.
-    pub(super) restarts: HashSet<Arc<str>>,
+    pub(super) restarts: Vec<Arc<str>>,
     /// Roles whose groups put objects without a subgroup into one of their own.
     pub(super) own_roles: HashSet<Arc<str>>,
     /// Roles that nest, as far as the input says so.
@@ -205,7 +205,7 @@ impl TimelineBuilder {
     fn note_separators(&mut self, tree: &MemoryTree) {
         for role in tree.restart_roles() {
             if !self.restarts.contains(role) {
-                self.restarts.insert(Arc::clone(role));
+                self.restarts.push(Arc::clone(role));
             }
         }
         for role in tree.own_roles() {

@@ -30,8 +30,8 @@ pub struct Timeline {
     pub(super) separators: Vec<(Arc<str>, &'static str)>,
     /// Roles of which nodes lie below nodes of the same role: packages in packages, callers of callers.
     pub(super) nested_roles: HashSet<Arc<str>>,
-    /// Roles of nodes at which counting starts anew.
-    pub(super) restarts: HashSet<Arc<str>>,
+    /// Roles of nodes at which counting starts anew: one or two.
+    pub(super) restarts: Vec<Arc<str>>,
     /// Names that several leaves have.
     pub(super) shared_names: HashSet<Arc<str>>,
 }
@@ -117,7 +117,7 @@ impl Timeline {
 
     /// True if counting starts anew at a node: the objects below it differ from those of its parent, and are no part of them.
     pub fn restarts(&self, node: NodeId) -> bool {
-        !self.restarts.is_empty() && self.restarts.contains(self.role(node))
+        self.restarts.iter().any(|role| **role == *self.role(node))
     }
 
     /// The node that a node's amounts are parts of: the nearest one, from itself upwards, at which counting starts anew,

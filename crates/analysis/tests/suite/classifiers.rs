@@ -597,7 +597,8 @@ proptest! {
         // Which objects they are, and that those of a row are no part of what is above it.
         let timeline = Timeline::from_trees(vec![point()], std::slice::from_ref(tree));
         let place = timeline.locate(tree);
-        for n in 0..tree.len() {
+        // Of a large tree some of the nodes: each is compared with all leaves.
+        for n in (0..tree.len()).step_by(1 + tree.len() / 200) {
             let node = place[n].expect("no chain is joined");
             let inside: BTreeSet<usize> = (0..plan.objects.len())
                 .filter(|&o| {

@@ -8,7 +8,7 @@ use memory_city_analysis::group::GroupOptions;
 use memory_city_analysis::structures;
 use memory_city_analysis::timeline::Source;
 use memory_city_heap::error::Result;
-use memory_city_heap::printable::EscapeForm;
+use memory_city_heap::printable::{EscapeForm, line_text};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -54,12 +54,15 @@ fn suggestions(args: &StructuresArgs) -> Result<String> {
     if let Some(bytes) = args.memory {
         set_memory_limit(bytes);
     }
-    let findings = with_progress(|progress| {
+    let (warnings, findings) = with_progress(|progress| {
         let source = Source::open(&args.paths, "type", GroupOptions::default(), progress)?;
         let window = TimeWindow::whole(source.timeline());
-        analyses::run(&*analysis, &source, window, &arguments, progress)
+        let findings = analyses::run(&*analysis, &source, window, &arguments, progress)?;
+        Ok((source.warnings(), findings))
     })?;
-    let mut text: String = findings.notes.iter().map(|note| format!("// {note}\n")).collect();
+    let warnings = warnings.iter().map(ToString::to_string);
+    let notes = warnings.chain(findings.notes.iter().cloned());
+    let mut text: String = notes.map(|note| format!("// {}\n", line_text(&note))).collect();
     if findings.answers.is_empty() {
         text.push_str(&format!("// {}\n", findings.tables.first().map_or("", |table| &table.empty_text)));
     }

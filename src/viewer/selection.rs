@@ -32,7 +32,7 @@ pub struct Selection {
     history: Vec<String>,
 }
 
-/// What the mouse is on.
+/// The things under the mouse.
 #[derive(Resource, Default)]
 pub struct Pointing {
     /// The thing under the mouse in the city.

@@ -136,6 +136,13 @@ impl HeapState {
         &self.columns.types
     }
 
+    /// A type and its supertypes, the nearest first. Ends where damage makes a type its own supertype.
+    pub fn supertypes(&self, of: TypeId) -> impl Iterator<Item = TypeId> + '_ {
+        const DEEPEST: usize = 1000;
+        let above = |t: &TypeId| self.types()[t.0 as usize].superclass.filter(|t| (t.0 as usize) < self.types().len());
+        std::iter::successors(Some(of), above).take(DEEPEST)
+    }
+
     /// The type of an object.
     #[inline]
     pub fn type_of(&self, o: ObjectId) -> TypeId {

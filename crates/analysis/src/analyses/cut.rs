@@ -191,7 +191,7 @@ pub(super) fn field_references(
     });
     let mut is_above = vec![false; types.len()];
     for t in (0..types.len()).filter(|&t| is_class[t]) {
-        superclasses(heap, t).skip(1).for_each(|above| is_above[above] = true);
+        heap.supertypes(TypeId(t as u32)).skip(1).for_each(|above| is_above[above.0 as usize] = true);
     }
     let inherits: Vec<bool> = (0..types.len()).map(|t| inherits(heap, &is_class, t)).collect();
     for o in heap.objects().filter(|&o| inherits[heap.type_of(o).0 as usize]) {
@@ -259,13 +259,7 @@ fn keeps(heap: &HeapState, rules: KeepRules, field: &str, from: ObjectId, to: Ob
 
 /// True if a type is one of the wanted ones, or below one.
 fn inherits(heap: &HeapState, wanted: &[bool], t: usize) -> bool {
-    superclasses(heap, t).any(|t| wanted[t])
-}
-
-/// A type and those above it, as far as there are any: damaged inputs have classes that are their own superclasses.
-fn superclasses(heap: &HeapState, t: usize) -> impl Iterator<Item = usize> + '_ {
-    let above = |&t: &usize| heap.types().get(t)?.superclass.map(|s| s.0 as usize);
-    std::iter::successors(Some(t), above).take(1_000).filter(|&t| t < heap.types().len())
+    heap.supertypes(TypeId(t as u32)).any(|t| wanted[t.0 as usize])
 }
 
 fn findings(document: &Source, freed: &Freed, what: &str, top: usize) -> Findings {

@@ -182,8 +182,8 @@ pub(super) fn search(
     let mut examples = examples(heaps, window, keep, history, listed, progress)?;
     for (example, point) in examples.iter_mut().zip(listed) {
         // What others hold too is not kept alone.
-        let shared = has_shared_elements(history, point, example);
-        example.pattern.iter_mut().for_each(|pattern| pattern.is_shared |= shared);
+        example.is_shared = has_shared_elements(history, point, example);
+        example.pattern.iter_mut().for_each(|pattern| pattern.is_shared |= example.is_shared);
     }
     let mut details: Vec<Vec<String>> = backlog.iter().map(|backlog| vec![backlog.sentence(grew)]).collect();
     let mut lines = details.len();
@@ -194,7 +194,7 @@ pub(super) fn search(
         let is_rest = !grew && history.places()[point.place as usize].is_shared();
         if let Some(path) = example.path.as_ref().filter(|_| !is_rest) {
             let way = way_lines(path, history.profile(), lines + 1 > FEW_LINES);
-            let of_collection = example.lines(grew, point.count.1, has_shared_elements(history, point, example));
+            let of_collection = example.lines(grew, point.count.1);
             told.extend(way.into_iter().chain(of_collection).map(|line| format!("    {line}")));
         }
         lines += told.len();

@@ -23,6 +23,8 @@ pub(super) struct Example {
     pub filled: Option<(Option<u64>, u64)>,
     /// How the same collection grows as a data structure, where both times have it.
     pub pattern: Option<StructurePattern>,
+    /// Whether it has elements that others hold too.
+    pub is_shared: bool,
     /// The class of its elements in their dynamic language.
     pub class: Option<String>,
     /// Elements that the objects of a chain refer to at the last time, if others hold some of them too; else 0.
@@ -85,7 +87,7 @@ pub(super) fn examples(
     let mut examples: Vec<Example> = (paths.into_iter().zip(counts).zip(patterns).zip(&last))
         .map(|(((path, filled), pattern), o)| {
             let about = o.and_then(|o| about(&heap, o));
-            Example { path, filled, pattern, class: None, chained: 0, about }
+            Example { path, filled, pattern, is_shared: false, class: None, chained: 0, about }
         })
         .collect();
     for (example, point) in examples.iter_mut().zip(points) {
@@ -145,14 +147,14 @@ fn example(
 
 impl Example {
     /// The lines below the path: [`Example::text`], and how the collection grows.
-    pub fn lines(&self, grew: bool, count: u64, shared: bool) -> Vec<String> {
-        let pattern = self.pattern.filter(|_| self.is_told(grew, count));
+    pub fn lines(&self, grew: bool, count: u64) -> Vec<String> {
+        let pattern = self.pattern.filter(|_| self.names_collection(grew, count));
         let pattern = pattern.map(|pattern| format!("{}: {}", pattern.text(), pattern.next_step()));
-        self.text(grew, count, shared).into_iter().chain(pattern).collect()
+        self.text(grew, count).into_iter().chain(pattern).collect()
     }
 
-    /// Whether the collection on the path is told: not where it has few of `count` elements, or as many as at first, unless these are larger.
-    fn is_told(&self, grew: bool, count: u64) -> bool {
+    /// Whether the text names the collection on the path: not one with few of `count` elements, or as many as at first, unless these are larger.
+    fn names_collection(&self, grew: bool, count: u64) -> bool {
         let is_data = self.pattern.is_some_and(|pattern| pattern.what == ChangedPart::Data);
         let tells = |(first, last): (Option<u64>, u64)| {
             grew && is_data || last * FEW >= count && !(grew && first == Some(last))
@@ -160,19 +162,19 @@ impl Example {
         self.chained == 0 && self.filled.is_some_and(tells)
     }
 
-    /// The text below the path: the collection on it, with its elements. `shared`: whether it has elements that others hold too.
-    fn text(&self, grew: bool, count: u64, shared: bool) -> Option<String> {
+    /// The text below the path: the collection on it, with its elements.
+    fn text(&self, grew: bool, count: u64) -> Option<String> {
         if self.chained > 0 {
             return Some(format!("{} elements hang on it, with those that others hold too", count_text(self.chained)));
         }
         let mut text = String::new();
         let of = self.path.as_ref().and_then(|path| path.filled.as_ref()).map(|filled| &filled.of);
-        if let (Some(of), Some((first, last))) = (of, self.filled.filter(|_| self.is_told(grew, count))) {
+        if let (Some(of), Some((first, last))) = (of, self.filled.filter(|_| self.names_collection(grew, count))) {
             text.push_str(&format!("this {of} has {} elements", count_text(last)));
             if let Some(first) = first.filter(|_| grew) {
                 text.push_str(&format!(" ({} at first)", count_text(first)));
             }
-            if shared {
+            if self.is_shared {
                 text.push_str(", with those that others hold too");
             }
         }

@@ -25,7 +25,7 @@ pub struct LeakPlace {
     pub elements: String,
     /// Elements at the first and at the last point in time.
     pub counts: (String, String),
-    /// How its collection grows; empty where that is not known.
+    /// The growth pattern of its collection; empty if unknown.
     pub pattern: String,
     /// Retained bytes at the first and at the last point in time.
     pub retained: (String, String),

@@ -1,4 +1,4 @@
-//! The pattern by which the data structure of a leaking place grows.
+//! Growth patterns of collections that leak.
 
 use crate::ownership::Filled;
 use crate::structures::{ChangedPart, StrongGrowth, StructurePattern, StructureSizes, descriptions};

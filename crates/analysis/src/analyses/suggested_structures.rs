@@ -2,9 +2,7 @@
 
 use super::objects::{history, top_parameter};
 use super::{Analysis, Arguments, Description, Findings, FollowsFrom, Need, Parameter, ParameterKind, TimeWindow};
-use crate::structures::{
-    StructureFill, SuggestedStructure, descriptions, fills, suggested, suggestions_as_file, supertypes,
-};
+use crate::structures::{StructureFill, SuggestedStructure, descriptions, fills, suggested, suggestions_as_file};
 use crate::tabular::{Cell, CellKind, Column, ResultTable, Row, TableHeader};
 use crate::timeline::{Source, Unit};
 use memory_city_formats::values::HeapValues;
@@ -121,7 +119,7 @@ fn compared(
     let described: BTreeSet<TypeId> =
         std::iter::zip(found.heads(), &fills).filter(has_elements).map(|(&head, _)| heap.type_of(head)).collect();
     let suggested: BTreeSet<TypeId> = all.iter().map(|of| of.head).collect();
-    let is_suggested = |t: &TypeId| supertypes(heap, *t).any(|t| suggested.contains(&t));
+    let is_suggested = |t: &TypeId| heap.supertypes(*t).any(|t| suggested.contains(&t));
     let names = |of: &[TypeId]| {
         let names: Vec<&str> = of.iter().take(NAMED).map(|t| &*heap.types()[t.0 as usize].name).collect();
         match of.len() {

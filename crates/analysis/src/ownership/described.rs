@@ -11,8 +11,6 @@ use rustc_hash::FxHashMap;
 
 /// Levels of references from a head to another one whose elements are its own: a set is made of a map.
 const LEVELS: usize = 2;
-/// Supertypes of a type; more is damage.
-const DEEPEST: usize = 1000;
 
 /// The described collections on some paths.
 #[derive(Default)]
@@ -79,8 +77,7 @@ impl<'d> DescribedCollections<'d> {
 }
 
 fn is_described(heap: &HeapState, of: TypeId, descriptions: &Descriptions) -> bool {
-    let levels = std::iter::successors(Some(of), |t| heap.types().get(t.0 as usize)?.superclass).take(DEEPEST);
-    levels.filter_map(|t| heap.types().get(t.0 as usize)).any(|of| descriptions.find(&of.name).is_some())
+    heap.supertypes(of).any(|t| descriptions.find(&heap.types()[t.0 as usize].name).is_some())
 }
 
 #[cfg(test)]

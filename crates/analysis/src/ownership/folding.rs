@@ -75,7 +75,7 @@ impl<'h> Folding<'h> {
         let role = |t: &HeapType| TypeRole::of(profile, profile.names.stable(&t.name), t.kind);
         let mut roles: Vec<TypeRole> = heap.types().iter().map(role).collect();
         for of in 0..roles.len() {
-            let nearest = above(heap, TypeId(of as u32)).find_map(|t| roles[t.0 as usize].collection);
+            let nearest = heap.supertypes(TypeId(of as u32)).find_map(|t| roles[t.0 as usize].collection);
             roles[of].extends = nearest;
         }
         Folding { heap, roles }
@@ -120,7 +120,7 @@ impl<'h> Folding<'h> {
 
     /// True if a type, or a class that it extends, is a collection: a cache of the program that extends a map has the map's size.
     pub(super) fn extends_collection(&self, of: TypeId) -> bool {
-        above(self.heap, of).any(|t| self.is_collection(t))
+        self.heap.supertypes(of).any(|t| self.is_collection(t))
     }
 
     /// Whether a type is of the runtime of a dynamic language.
@@ -137,7 +137,7 @@ impl<'h> Folding<'h> {
     fn is_in_package_of(&self, node: TypeId, end: usize, container: TypeId) -> bool {
         let name = |t: TypeId| type_name(self.heap, t);
         let package = &name(node)[..=end];
-        above(self.heap, container).any(|t| {
+        self.heap.supertypes(container).any(|t| {
             name(t).strip_prefix(package).is_some_and(|simple| !simple.contains('.')) && !name(t).ends_with("[]")
         })
     }
@@ -147,16 +147,11 @@ impl<'h> Folding<'h> {
         let name = type_name(self.heap, nested);
         let outer = &name[..self.roles[nested.0 as usize].outer];
         let maps = self.heap.profile().collections.maps;
-        above(self.heap, container).any(|t| {
+        self.heap.supertypes(container).any(|t| {
             let around = type_name(self.heap, t);
             around[..self.roles[t.0 as usize].outer.min(around.len())] == *outer
         }) || (self.roles[container.0 as usize].is_set && maps.iter().any(|end| outer.ends_with(end)))
     }
-}
-
-/// A type and those it extends, nearest first.
-fn above(heap: &HeapState, of: TypeId) -> impl Iterator<Item = TypeId> + '_ {
-    std::iter::successors(Some(of), |t| heap.types().get(t.0 as usize)?.superclass).take(20)
 }
 
 #[cfg(test)]

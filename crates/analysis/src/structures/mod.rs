@@ -21,4 +21,4 @@ pub(crate) use growth::{StructureGrowth, StructureSizes, StructuresApart, apart,
 pub(crate) use patterns::{ChangedPart, StrongGrowth, StructurePattern};
 pub(crate) use registry::fingerprint;
 pub use registry::{EXTENSION, add, descriptions, find, in_folder, in_own_form, read};
-pub(crate) use suggested::{SuggestedStructure, suggested, suggestions_as_file, supertypes};
+pub(crate) use suggested::{SuggestedStructure, suggested, suggestions_as_file};

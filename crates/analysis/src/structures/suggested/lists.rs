@@ -81,7 +81,7 @@ fn arrays_of_anything(heap: &HeapState) -> BTreeSet<TypeId> {
 }
 
 impl FoundList {
-    /// What its fields suggest; `None` where none has the number of elements, and arrays are not always full.
+    /// The suggestion by its fields; `None` if none has the number of elements, and arrays are not always full.
     pub fn suggestion(&self, heap: &HeapState, fields: HeadFields) -> Option<SuggestedStructure> {
         let mut fields = fields;
         // An array for anything that is always full, and not always as long, is all that a list consists of.

@@ -1,8 +1,13 @@
 //! Descriptions that a heap state itself suggests, for types that none describes.
 //!
-//! Four shapes are looked for: *nodes* that refer to nodes of their kind; *tables* whose array holds objects that are declared within the
-//! table; *lists* with an array of their own, and a field that has the number of its elements; and what is *made of* one of these. The
-//! values of some objects say where numbers, keys and values stand. Without values only nodes and tables are suggested.
+//! | shape | has |
+//! |---|---|
+//! | node | references to nodes of its kind |
+//! | table | an array of entries that are declared within it |
+//! | list | an array of its own, and a field with the number of elements |
+//! | wrapper | one of these, and nothing else |
+//!
+//! Values of some objects show the fields of numbers, keys and values. Without values only nodes and tables are suggested.
 //!
 //! `docs/structures.md` compares the suggestions with the shipped descriptions.
 
@@ -21,7 +26,6 @@ use memory_city_heap::error::Result;
 use memory_city_heap::progress::Progress;
 use memory_city_heap::structures::{Descriptions, FoundStructures, HeldBy, StructureFile, StructureRules};
 use memory_city_heap::{BitSet, HeapState, ObjectId, TypeId, TypeKind};
-pub(crate) use nodes::supertypes;
 use nodes::{NodeKind, node_kinds};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,8 +60,8 @@ const SAMPLE: usize = 64;
 /// Suggests descriptions for the reachable objects of a heap state, those with most nodes first. `known` leaves out the types that it
 /// describes, and those of the platform: they are described where it is worth it.
 ///
-/// Time: some passes over the objects and their references, up to two more for each of 64 kinds of nodes, and six scans of the values. Memory: 8 bytes an object, 28 a possible head, and the
-/// values of 64 objects of each type that may be in a structure.
+/// Time: a few passes over the objects and their references, as many for each head of 64 kinds of nodes at most, and six scans of the values.
+/// Memory: 8 bytes an object, 28 a possible head, and the values of 64 objects of each type that may be in a structure.
 ///
 /// # Errors
 /// When cancelled.
@@ -108,7 +112,7 @@ pub(crate) fn suggested(
         let is_node = |t: TypeId| search.kind_of.contains_key(&t);
         let fields = of_heads.of_heads(heap, &of.sample.all(), Some(&is_node));
         // A field that a subtype elsewhere declares makes its supertype no head.
-        let declares = |name: &String| supertypes(heap, head).any(|t| heap.types()[t.0 as usize].name == *name);
+        let declares = |name: &String| heap.supertypes(head).any(|t| heap.types()[t.0 as usize].name == *name);
         if values.is_none() || fields.declared_by.as_ref().is_some_and(declares) {
             add(heap, &mut all, search.of_nodes(of, head, fields));
         }
@@ -120,7 +124,7 @@ pub(crate) fn suggested(
     }
     if values.is_some() {
         let is_head = |t: TypeId| {
-            rules.is_head(t) || supertypes(heap, t).any(|t| all.contains_key(&heap.types()[t.0 as usize].name))
+            rules.is_head(t) || heap.supertypes(t).any(|t| all.contains_key(&heap.types()[t.0 as usize].name))
         };
         let wrappers = wrappers(heap, &edges, &is_head, &may_be, progress)?;
         let fields = read(wrappers.iter().flat_map(|of| &of.sample).copied().collect())?;
@@ -129,7 +133,7 @@ pub(crate) fn suggested(
         }
     }
     let is_below = |of: &SuggestedStructure| {
-        supertypes(heap, of.head).skip(1).any(|t| all.contains_key(&heap.types()[t.0 as usize].name))
+        heap.supertypes(of.head).skip(1).any(|t| all.contains_key(&heap.types()[t.0 as usize].name))
     };
     let mut found: Vec<SuggestedStructure> = all.values().filter(|of| !is_below(of)).cloned().collect();
     found.sort_by_key(|of| (std::cmp::Reverse(of.nodes), of.head));
@@ -419,5 +423,5 @@ impl<'h> StructureSearch<'h> {
 
 /// The supertype of a type that has a name.
 fn type_named(heap: &HeapState, t: TypeId, name: &str) -> TypeId {
-    supertypes(heap, t).find(|t| heap.types()[t.0 as usize].name == name).unwrap_or(t)
+    heap.supertypes(t).find(|t| heap.types()[t.0 as usize].name == name).unwrap_or(t)
 }

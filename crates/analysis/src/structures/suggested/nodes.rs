@@ -23,8 +23,6 @@ pub(super) struct NodeKind {
 const FOREIGN: u64 = 20;
 /// Types that hold nodes of one kind; of more none is the head.
 const MOST_HOLDERS: usize = 6;
-/// Supertypes of a type; more is damage.
-const DEEPEST: usize = 1000;
 
 /// The kinds of nodes among the types that `may_be`, each once. Linear in types and their references to types, but for a logarithm.
 ///
@@ -92,7 +90,7 @@ impl NodeKind {
             let is_of_package = |t: &TypeId| self::package(heap, *t) == package;
             // The supertype of all holds nothing.
             let is_top = |t: &TypeId| *t != from && heap.types()[t.0 as usize].superclass.is_none();
-            let declaring = supertypes(heap, from).take_while(|t| !is_top(t)).find(is_of_package);
+            let declaring = heap.supertypes(from).take_while(|t| !is_top(t)).find(is_of_package);
             let declaring = declaring.filter(|_| is_instance(heap, from));
             match declaring {
                 _ if self.nodes.contains_key(&from) => links += edge.references,
@@ -144,16 +142,10 @@ fn topmost(heap: &HeapState, values: Option<&HeapValues>, t: TypeId) -> Option<T
         .filter(|field| field.place.kind() == ValueKind::Reference)
         .map(|field| field.class)
         .collect();
-    supertypes(heap, t)
+    heap.supertypes(t)
         .take_while(|&above| package(heap, above) == package(heap, t))
         .filter(|above| declaring.contains(above))
         .last()
-}
-
-/// A type and its supertypes, the nearest first.
-pub(crate) fn supertypes(heap: &HeapState, t: TypeId) -> impl Iterator<Item = TypeId> {
-    let above = |t: &TypeId| heap.types()[t.0 as usize].superclass.filter(|t| (t.0 as usize) < heap.types().len());
-    std::iter::successors(Some(t), above).take(DEEPEST)
 }
 
 pub(super) fn package(heap: &HeapState, t: TypeId) -> &str {

@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 pub struct ShapeArgs {
     /// Metric of areas, growth, colours and heights: objects, bytes, retained, deep, ... [default: bytes]
     ///
-    /// Also retained-objects, deep-objects, referrers, and further metrics of the input. Colours and heights may have one of their own.
+    /// Also retained-objects, deep-objects, referrers, elements (of data structures), and further metrics of the input. Colours and
+    /// heights may have one of their own.
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
     /// Areas proportional to the value, or to its square root [default: sqrt]

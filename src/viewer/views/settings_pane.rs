@@ -392,6 +392,7 @@ fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, besi
             ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
             ClosureMetric::Referrers => "objects of other groups that refer to it",
             ClosureMetric::Age => "collections that its objects have survived, on average",
+            ClosureMetric::Elements => "elements of its maps, lists and other data structures",
         };
         let (title, key) = (&info.title, keys::key(Action::Escape));
         let tip = format!("{title}: {what}. Found in the background for all times, then measured; {key} stops it");

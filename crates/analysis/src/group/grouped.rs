@@ -63,6 +63,11 @@ impl ObjectClasses {
 }
 
 impl Grouped {
+    /// The objects that are grouped; `None` if all are.
+    pub(crate) fn among<'h>(&self, heap: &'h HeapState) -> Option<&'h BitSet> {
+        (!self.include_unreachable).then(|| heap.reachable())
+    }
+
     /// The leaves an object is counted in, ascending; none when it is left out.
     #[inline]
     pub fn leaves_of(&self, heap: &HeapState, o: ObjectId) -> &[u32] {

@@ -21,17 +21,21 @@ pub enum ClosureMetric {
     Referrers,
     /// Mean number of garbage collections that the objects of the group have survived, over those with a known age; 0 without any.
     Age,
+    /// Elements of the group's data structures, as far as known. A structure inside another one of the group is an element of that, and adds
+    /// none. Those of an inner node are the sums over its leaves.
+    Elements,
 }
 
 impl ClosureMetric {
     /// All of them.
-    pub const ALL: [ClosureMetric; 6] = [
+    pub const ALL: [ClosureMetric; 7] = [
         ClosureMetric::Retained,
         ClosureMetric::RetainedObjects,
         ClosureMetric::Deep,
         ClosureMetric::DeepObjects,
         ClosureMetric::Referrers,
         ClosureMetric::Age,
+        ClosureMetric::Elements,
     ];
     /// The metrics of deep and retained amounts.
     pub const CLOSURES: [ClosureMetric; 4] =
@@ -46,6 +50,7 @@ impl ClosureMetric {
             ClosureMetric::DeepObjects => MetricInfo::new("deep-objects", "Deep objects", Unit::Objects),
             ClosureMetric::Referrers => MetricInfo::new("referrers", "Referring objects", Unit::Objects),
             ClosureMetric::Age => MetricInfo::new("age", "Mean age", Unit::Count),
+            ClosureMetric::Elements => MetricInfo::new("elements", "Elements", Unit::Count),
         }
     }
 
@@ -65,14 +70,14 @@ impl ClosureMetric {
         matches!(self, ClosureMetric::Deep | ClosureMetric::DeepObjects)
     }
 
-    /// The value among a group's closures; 0 for metrics found in another way, referrers and ages.
+    /// The value among a group's closures; 0 for metrics found in another way: referrers, ages, elements.
     pub fn value(self, amounts: &GroupAmounts) -> u64 {
         match self {
             ClosureMetric::Retained => amounts.retained.bytes,
             ClosureMetric::RetainedObjects => amounts.retained.objects,
             ClosureMetric::Deep => amounts.deep.bytes,
             ClosureMetric::DeepObjects => amounts.deep.objects,
-            ClosureMetric::Referrers | ClosureMetric::Age => 0,
+            ClosureMetric::Referrers | ClosureMetric::Age | ClosureMetric::Elements => 0,
         }
     }
 }

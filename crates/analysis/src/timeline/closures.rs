@@ -196,7 +196,11 @@ impl History {
             false => Some(self.with_found_closures(&closures, rules, progress)?),
         };
         for metric in others {
-            let column = if metric == ClosureMetric::Age { self.ages(progress) } else { self.referrers(progress) }?;
+            let column = match metric {
+                ClosureMetric::Age => self.ages(progress),
+                ClosureMetric::Elements => self.elements(rules, progress),
+                _ => self.referrers(progress),
+            }?;
             let before = found.as_ref().unwrap_or(self);
             found = Some(before.with_timeline(Timeline::clone(before.timeline()).with_columns([column])));
         }

@@ -14,6 +14,7 @@ mod closures;
 mod counted;
 pub(crate) mod difference;
 mod dump_cache;
+mod elements;
 pub(crate) mod fates;
 mod following;
 mod growing;

@@ -2,7 +2,7 @@
 
 use memory_city_analysis::analyses::{AnalysisRegistry, TimeWindow, report};
 use memory_city_analysis::group::{self, GroupOptions};
-use memory_city_analysis::timeline::{AUTO, ClosureMetric, ClosureRequest, History, Metric, NodeId, Source};
+use memory_city_analysis::timeline::{AUTO, ClosureMetric, ClosureRequest, History, Metric, NodeId, Source, Timeline};
 use memory_city_analysis::trends::{GroupSizes, spread};
 use memory_city_heap::input::Input;
 use memory_city_heap::ownership::{GroupAmounts, KeepGraph, KeepRules};
@@ -124,7 +124,7 @@ fn metrics_over_time_are_those_of_each_time() {
     let known: Vec<ClosureMetric> = ClosureMetric::ALL.into_iter().filter(|m| *m != ClosureMetric::Age).collect();
     let with = source.with_closures(&known, KeepRules::default(), &progress).expect("not cancelled");
     let timeline = with.timeline();
-    assert_eq!(timeline.metrics().count(), 7);
+    assert_eq!(timeline.metrics().count(), 8);
     let metric = |of: ClosureMetric| timeline.metric(&of.info().id).expect("it was added");
     let request = ClosureRequest { rules: KeepRules::default(), deep: true };
     for t in 0..3 {
@@ -337,6 +337,45 @@ fn referrers_are_the_objects_of_other_groups_that_refer_to_one() {
         compared += usize::from(expected > 0);
     }
     assert!(compared > 50);
+}
+
+/// The program counts its persons; the type of a structure and its place have the elements of the same list.
+#[test]
+fn elements_are_those_of_the_structures_in_a_group() {
+    let progress = Progress::new();
+    let with = |grouping: &str| {
+        let history = computed(grouping, GroupOptions::default());
+        history.with_closures(&[ClosureMetric::Elements], KeepRules::default(), &progress).expect("found")
+    };
+    let value = |history: &History, is_it: &dyn Fn(&str) -> bool| -> u64 {
+        let timeline = history.timeline();
+        let metric = timeline.metric("elements").expect("the column");
+        let found = timeline.nodes().filter(|&node| timeline.is_leaf(node) && is_it(timeline.name(node)));
+        found.map(|node| timeline.value(0, node, metric)).sum()
+    };
+    let (types, places) = (with("type"), with("structure(place)"));
+    let persons = |timeline: &Timeline| {
+        let of = timeline.nodes().find(|&node| timeline.name(node) == "register.model.Person").expect("persons");
+        timeline.amount(0, of).objects
+    };
+    let expected = persons(types.timeline());
+    assert!(expected > 1000);
+    assert_eq!(value(&places, &|name| name.contains("PERSONS") || name.contains("LinkedList")), expected);
+    assert!(value(&types, &|name| name == "java.util.LinkedList") >= expected);
+    // Parts and contents are no structures.
+    assert_eq!(value(&types, &|name| name.ends_with("LinkedList$Node") || name == "register.model.Person"), 0);
+    for history in [&types, &places] {
+        let timeline = history.timeline();
+        let metric = timeline.metric("elements").expect("the column");
+        assert_eq!(timeline.value(0, NodeId::ROOT, metric), value(history, &|_| true));
+    }
+    // Elements of a map that a set is made of are the set's, once in a group that has both.
+    let all = with("kind");
+    let total = |history: &History| {
+        let timeline = history.timeline();
+        timeline.value(0, NodeId::ROOT, timeline.metric("elements").expect("the column"))
+    };
+    assert!(total(&all) < total(&types));
 }
 
 /// Of a trace, whose births are known, against the ages of all objects one by one; of a dump it is not known, and said.

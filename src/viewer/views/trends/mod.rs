@@ -342,6 +342,7 @@ fn meaning(metric: ClosureMetric) -> &'static str {
         ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
         ClosureMetric::Referrers => "objects of other groups that refer to it",
         ClosureMetric::Age => "collections that its objects have survived, on average",
+        ClosureMetric::Elements => "elements of its maps, lists and other data structures",
     }
 }
 

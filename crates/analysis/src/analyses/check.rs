@@ -197,7 +197,10 @@ fn accumulations(found: &Report, verdict: Option<&LeakVerdict>, allow_incomplete
     }
     let accumulates = |of: &Finding| if of.certainty == Certainty::Open { "May accumulate" } else { "Accumulates" };
     let failed = |of: &Finding| {
-        let place = of.place.as_ref().map_or(&*of.headline, |place| &*place.name);
+        // Names of sharers say less than that of the first line.
+        let tells = |name: &&str| of.signature.is_empty() || !name.starts_with("shared by");
+        let place = of.place.as_ref().map(|place| &*place.name).filter(tells);
+        let place = place.unwrap_or(if of.signature.is_empty() { &of.headline } else { &of.signature });
         let (sentence, lines) = of.details.split_first().map_or((&of.headline, &[][..]), |details| details);
         let name =
             Some(&of.signature).filter(|name| !name.is_empty()).map(|name| format!("Name for --expected: {name}"));

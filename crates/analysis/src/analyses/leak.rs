@@ -20,8 +20,8 @@ use super::{
     ParameterKind, TimeWindow,
 };
 use crate::ownership::{
-    Accumulation, AccumulationRules, Course, Doubt, OwnerHistory, OwnerPath, accumulations, doubt, filled_once,
-    suspects,
+    Accumulation, AccumulationRules, Course, Doubt, OwnerHistory, OwnerPath, PlaceOverTime, accumulations, doubt,
+    filled_once, is_steady, suspects,
 };
 use crate::tabular::{ResultTable, Row, TableHeader, bytes_text};
 use crate::timeline::{Source, shortened};
@@ -271,6 +271,14 @@ pub(super) fn search(
             "Two points in time cannot tell a leak from what grows once and then stays: a third one would.".to_owned(),
         );
     }
+    let slower = listed.iter().filter(|point| grew && doubt(history, point) == Some(Doubt::Slows));
+    notes.extend(slower.map(|point| {
+        format!(
+            "{} hardly grew at the end, at {} points in time: what fills up to a limit looks alike. A later one tells.",
+            place_text(history, point.place),
+            times.len()
+        )
+    }));
     let little = listed.iter().filter(|point| grew && doubt(history, point) == Some(Doubt::Little));
     notes.extend(little.map(|point| {
         format!(
@@ -358,6 +366,22 @@ fn largest_text(
     (!found.is_empty()).then(|| (found.len(), found.iter().take(most).map(text).collect::<Vec<_>>().join(", ")))
 }
 
+/// The place that has most of a small growth, if it grows each time: the end of a line with room for so many letters.
+fn steady_text(history: &OwnerHistory, known: &[u32], letters: usize) -> Option<String> {
+    let grown = history.places().first().map_or(0, PlaceOverTime::growth);
+    let (place, bytes) = suspects(history, known).into_iter().next()?;
+    // Not one of many elements, but their collection.
+    let parent = |&place: &u32| Some(history.places()[place as usize].parent).filter(|&parent| parent != 0);
+    let is_one = |place: &u32| history.places()[*place as usize].heads_at_last() <= 1;
+    let place = std::iter::successors(Some(place), parent).find(is_one)?;
+    let held: Vec<u64> = history.places()[place as usize].held.iter().map(|held| held.total.bytes).collect();
+    let name = HeadlineName::of(&history.path(place), None, history.profile()).text();
+    let is_most = is_steady(&held) && bytes as i64 * 2 >= grown;
+    let amount = bytes_text(bytes);
+    let room = letters.saturating_sub(", most of it in  (+)".len() + amount.len());
+    (is_most && room >= SHORT_NAME / 2).then(|| format!(", most of it in {} (+{amount})", shortened(&name, room)))
+}
+
 /// How much of the growth the listed places do not have, where that is worth a line.
 fn rest_text(history: &OwnerHistory, points: &[Accumulation], aside: &[u32]) -> Option<String> {
     let (first, last) = heap_bytes(history);
@@ -420,7 +444,10 @@ fn verdict(
         _ if heap.1 > heap.0 && rises_each_time(history) => ", a little more each time".to_owned(),
         _ => String::new(),
     };
-    of(VerdictKind::Ok, format!("Nothing accumulates: the heap went {}{course}", heap_text(heap)))
+    let mut line = format!("Nothing accumulates: the heap went {}{course}", heap_text(heap));
+    let place = steady_text(history, aside, HEADLINE - line.chars().count().min(HEADLINE));
+    line.push_str(&place.filter(|_| line.ends_with("each time")).unwrap_or_default());
+    of(VerdictKind::Ok, line)
 }
 
 /// The title where there is one point in time.

@@ -1,5 +1,6 @@
 //! An example of each place that leaks: how it hangs on its root, and what it is filled with.
 
+use super::leak_sibling::{GrownSibling, element_of, grown_siblings};
 use super::leak_structure::StructureAtTime;
 use crate::ownership::{
     Accumulation, Elements, Filled, Holding, OwnerHistory, OwnerPath, chained_elements, filled, has_elements,
@@ -25,6 +26,8 @@ pub(super) struct Example {
     pub pattern: Option<StructurePattern>,
     /// Whether it has elements that others hold too.
     pub is_shared: bool,
+    /// The one of several objects of the place that has nearly all of its growth.
+    pub sibling: Option<GrownSibling>,
     /// The class of its elements in their dynamic language.
     pub class: Option<String>,
     /// Elements that the objects of a chain refer to at the last time, if others hold some of them too; else 0.
@@ -42,15 +45,21 @@ pub(super) fn examples(
     points: &[Accumulation],
     progress: &Progress,
 ) -> Result<Vec<Example>> {
-    let objects = |time: usize, which: fn(&[Holding]) -> Option<&Holding>| -> Result<Vec<Option<ObjectId>>> {
-        let (heap, dominators) = heaps.dominators(time, rules, progress)?;
-        let largest = |place: u32| which(&history.places()[place as usize].held)?.largest.map(|(o, _)| o);
-        let shared = |p: &Accumulation| history.places()[p.place as usize].is_shared();
-        Ok(points.iter().map(|p| example(&heap, &dominators, p, shared(p), &largest)).collect())
-    };
-    let last = objects(window.to, |held| held.last())?;
+    let siblings = grown_siblings(heaps, window, rules, history, points, progress)?;
+    let objects =
+        |time: usize, which: fn(&[Holding]) -> Option<&Holding>, of: fn(&GrownSibling) -> Option<ObjectId>| {
+            let (heap, dominators) = heaps.dominators(time, rules, progress)?;
+            let largest = |place: u32| which(&history.places()[place as usize].held)?.largest.map(|(o, _)| o);
+            let shared = |p: &Accumulation| history.places()[p.place as usize].is_shared();
+            let example = |(p, sibling): (&Accumulation, &Option<GrownSibling>)| match sibling {
+                Some(sibling) => of(sibling).map(|o| example_in(&heap, &dominators, p, o, &largest)),
+                None => example(&heap, &dominators, p, shared(p), &largest),
+            };
+            Ok(points.iter().zip(&siblings).map(example).collect::<Vec<_>>())
+        };
+    let last = objects(window.to, |held| held.last(), |sibling| Some(sibling.last))?;
     let paths = owner_paths(heaps, window.to, rules, &last, progress)?;
-    let first = objects(window.from, |held| held.first())?;
+    let first = objects(window.from, |held| held.first(), |sibling| sibling.first)?;
     // What stands at the end of another way is another collection: how large that was says nothing.
     let then = match window.from == window.to && first == last {
         true => paths.clone(),
@@ -87,10 +96,11 @@ pub(super) fn examples(
     let mut examples: Vec<Example> = (paths.into_iter().zip(counts).zip(patterns).zip(&last))
         .map(|(((path, filled), pattern), o)| {
             let about = o.and_then(|o| about(&heap, o));
-            Example { path, filled, pattern, is_shared: false, class: None, chained: 0, about }
+            Example { path, filled, pattern, is_shared: false, sibling: None, class: None, chained: 0, about }
         })
         .collect();
-    for (example, point) in examples.iter_mut().zip(points) {
+    for ((example, point), sibling) in examples.iter_mut().zip(points).zip(siblings) {
+        example.sibling = sibling;
         let place = match &point.elements {
             Elements::Below(below) => below.first().copied().unwrap_or(point.place),
             Elements::Own | Elements::Larger => point.place,
@@ -145,19 +155,47 @@ fn example(
     }
 }
 
+/// The object that is shown of one object of a place: the collection in it, else one of its elements.
+fn example_in(
+    heap: &HeapState,
+    dominators: &Dominators,
+    point: &Accumulation,
+    sibling: ObjectId,
+    largest: &dyn Fn(u32) -> Option<ObjectId>,
+) -> ObjectId {
+    let place = most_of(heap, dominators, sibling);
+    match &point.elements {
+        Elements::Below(below) if !has_elements(heap, place) => {
+            let kind = below.first().and_then(|&p| largest(p)).map(|o| heap.type_of(o));
+            kind.and_then(|kind| element_of(heap, dominators, sibling, kind)).unwrap_or(place)
+        }
+        _ => place,
+    }
+}
+
 impl Example {
+    /// The elements of the one object with nearly all of the growth, at both times, where they are clearly fewer than those of the place.
+    pub fn of_sibling(&self, count: u64) -> Option<(u64, u64)> {
+        self.sibling?.elements.filter(|&(_, last)| (last + count / FEW) < count)
+    }
+
     /// The lines below the path: [`Example::text`], and how the collection grows.
     pub fn lines(&self, grew: bool, count: u64) -> Vec<String> {
         let pattern = self.pattern.filter(|_| self.names_collection(grew, count));
         let pattern = pattern.map(|pattern| format!("{}: {}", pattern.text(), pattern.next_step()));
-        self.text(grew, count).into_iter().chain(pattern).collect()
+        // Where the collection on the path is not the one with them.
+        let of_sibling = self.of_sibling(count).filter(|(_, last)| self.filled.is_none_or(|filled| filled.1 != *last));
+        let of_sibling = of_sibling.map(|(first, last)| {
+            format!("this one keeps {} of them ({} at first)", count_text(last), count_text(first))
+        });
+        of_sibling.into_iter().chain(self.text(grew, count)).chain(pattern).collect()
     }
 
     /// Whether the text names the collection on the path: not one with few of `count` elements, or as many as at first, unless these are larger.
     fn names_collection(&self, grew: bool, count: u64) -> bool {
         let is_data = self.pattern.is_some_and(|pattern| pattern.what == ChangedPart::Data);
         let tells = |(first, last): (Option<u64>, u64)| {
-            grew && is_data || last * FEW >= count && !(grew && first == Some(last))
+            grew && is_data || last * FEW >= count && !(grew && first >= Some(last))
         };
         self.chained == 0 && self.filled.is_some_and(tells)
     }

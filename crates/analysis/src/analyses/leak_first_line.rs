@@ -14,7 +14,16 @@ const MOST_OF_PLACE: f64 = 0.8;
 pub(super) fn place_in_words(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bool) -> String {
     let at = &history.places()[point.place as usize];
     let is_shared = history.path(point.place).iter().any(|name| name.starts_with("shared"));
-    let name = Some(()).filter(|_| is_shared && !at.is_shared()).map(|()| named(history, point, example, grew).0);
+    // What many share is the collection on the way if that has as many elements.
+    let is_collection = || match (&point.elements, example.filled) {
+        (Elements::Below(below), Some((_, last))) => below.first().is_some_and(|&first| {
+            let heads = history.places()[first as usize].heads_at_last();
+            heads.abs_diff(last) * ALIKE <= last
+        }),
+        _ => false,
+    };
+    let tells_all = is_shared && (!at.is_shared() || grew && is_collection());
+    let name = Some(()).filter(|_| tells_all).map(|()| named(history, point, example, grew).0);
     let tells = |name: &HeadlineName| !name.name.starts_with("shared") && !name.name.contains(" and ");
     name.filter(tells).map_or_else(|| place_text(history, point.place), |name| name.text())
 }
@@ -45,7 +54,7 @@ fn ambiguous_keys(history: &OwnerHistory, place: u32) -> usize {
 fn named(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bool) -> (HeadlineName, bool) {
     let at = &history.places()[point.place as usize];
     let is_rest = !grew && at.is_shared();
-    let is_one = is_one(at);
+    let is_one = is_one(at) || example.sibling.is_some();
     // Threads that are too many themselves are named, not what one of them holds.
     let is_threads = at.is_thread() && point.elements == Elements::Own;
     let path = example
@@ -84,12 +93,32 @@ fn named(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: 
         _ => path,
     });
     let names = history.path(point.place);
+    let is_larger = grew && point.elements == Elements::Larger;
     // Of several holders the way of one says nothing, where what it leads through has no more elements than before.
-    let name = match HeadlineName::of_sharers(&names).filter(|_| grown(example) == Some(0)) {
+    let name = match HeadlineName::of_sharers(&names).filter(|_| grown(example) == Some(0) && example.sibling.is_none())
+    {
         Some(name) => name,
-        None => HeadlineName::of(&names, path.as_ref(), history.profile()),
+        None => {
+            let named = HeadlineName::of(&names, path.as_ref(), history.profile());
+            // Of many objects that grew, the collection with them.
+            let above = || path.as_ref()?.filled_above(&at.name).filter(|_| is_larger && last_heads > 1 && !is_one);
+            let apart = example.sibling.map(|sibling| sibling.apart).or_else(above);
+            let apart = path.as_ref().zip(apart);
+            match apart.and_then(|(path, apart)| HeadlineName::field_of(path, apart, history.profile())) {
+                Some(field) if !says(&named.name, &field) => {
+                    HeadlineName { name: format!("{field} › {}", named.name), ..named }
+                }
+                _ => named,
+            }
+        }
     };
     (name, are_own)
+}
+
+/// Whether a name has a field already, perhaps below another holder.
+fn says(name: &str, field: &str) -> bool {
+    let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
+    name.contains(field) || last(name) == last(field)
 }
 
 /// The first line about a place.
@@ -101,7 +130,7 @@ pub(super) fn headline(
     grew: bool,
 ) -> String {
     let at = &history.places()[point.place as usize];
-    let is_one = is_one(at);
+    let is_one = is_one(at) || example.sibling.is_some();
     let (name, are_own) = named(history, point, example, grew);
     // What a place holds of its own may be one constant, referred to many times.
     let filled = example.filled.filter(|_| is_one && !at.is_thread()).map(|(_, last)| last);
@@ -112,11 +141,16 @@ pub(super) fn headline(
                 of.is_some() && of == name.container
             };
             let own = filled.filter(|_| is_own_collection(example, at) || is_named());
-            let chained = if is_one && !at.is_thread() { example.chained } else { 0 };
-            kinds_text(history, below, example.class.as_deref(), own, (chained, at.heads_at_last() > 1))
+            let chained = if self::is_one(at) && !at.is_thread() { example.chained } else { 0 };
+            let of_sibling = example.of_sibling(point.count.1).map(|(_, last)| last);
+            let is_several = at.heads_at_last() > 1 && of_sibling.is_none();
+            kinds_text(history, below, example.class.as_deref(), own, (chained, is_several), of_sibling)
         }
-        (_, Some(elements)) if elements > 1 && !are_own && !is_beside(example, at) => {
+        (_, Some(elements)) if elements > 1 && !are_own && !is_beside(example, at) && !has_fewer(example) => {
             format!("{} elements", count_text(elements))
+        }
+        (Elements::Larger, _) if grew && at.heads_at_last() > 1 => {
+            format!("{}, larger than before", leak_headline::count_of(at.heads_at_last(), &brief(&at.name)))
         }
         (elements, _) => leak_headline::elements_text(elements, point.count.1, at.is_thread(), grew),
     };
@@ -134,20 +168,21 @@ pub(super) fn headline(
 }
 
 /// The elements of a place in a few words. `own`: how many its collection has. `chained`: how many hang on its chain. `is_several`: the place
-/// is several collections, and the first line names one.
+/// is several collections, and the first line names one. `of_sibling`: how many of the first kind that one has, where it is known.
 fn kinds_text(
     history: &OwnerHistory,
     below: &[u32],
     class: Option<&str>,
     own: Option<u64>,
     (chained, is_several): (u64, bool),
+    of_sibling: Option<u64>,
 ) -> String {
     let heads = |p: &u32| history.places()[*p as usize].heads_at_last();
     let name = |p: &u32| brief(&history.places()[*p as usize].name);
     let Some((first, others)) = below.split_first() else {
         return leak_headline::count_of(own.unwrap_or(0), "elements");
     };
-    let (kind, count) = (class.map_or_else(|| name(first), brief), heads(first));
+    let (kind, count) = (class.map_or_else(|| name(first), brief), of_sibling.unwrap_or_else(|| heads(first)));
     let about = |a: u64, b: u64| a.abs_diff(b) * ALIKE <= b;
     let Some(own) = own else { return leak_headline::count_of(count.max(chained), &kind) };
     if is_several && (own..=2 * own).contains(&count) || about(count, own) {
@@ -167,13 +202,25 @@ fn kinds_text(
             format!("{} {kind}, {} {}", count_text(count), count_text(heads(other)), name(other))
         }
         // Elements that others hold too are no heads of a place, but are in the collection.
-        _ if of_values * ALIKE <= own => leak_headline::count_of(own, &kind),
+        _ if of_values * ALIKE <= own && are_there(history, *first, own) => leak_headline::count_of(own, &kind),
         _ => leak_headline::count_of(own, "elements"),
     }
 }
 
+/// Whether the heap has so many objects of the kind of a place.
+fn are_there(history: &OwnerHistory, kind: u32, count: u64) -> bool {
+    let name = &history.places()[kind as usize].name;
+    let alike = history.places().iter().filter(|place| place.name == *name);
+    alike.map(PlaceOverTime::heads_at_last).sum::<u64>() * (ALIKE + 1) >= count * ALIKE
+}
+
 /// Two numbers of elements are alike if they differ by less than one in so many.
 const ALIKE: u64 = 20;
+
+/// Whether the collection on the path has fewer elements than at first: they are not what there is more of.
+fn has_fewer(example: &Example) -> bool {
+    example.filled.is_some_and(|(first, last)| first > Some(last))
+}
 
 /// Whether the collection on the path holds the place among others, and is as large as ever.
 fn is_beside(example: &Example, at: &PlaceOverTime) -> bool {

@@ -57,6 +57,17 @@ impl HeadlineName {
         Some(HeadlineName { name, container: names.get(at + 1).map(|of| brief(of)) })
     }
 
+    /// The field of the program at a step of a path, or the last one above an index, with that: `Catalog.tables[1]`. None at a key.
+    pub fn field_of(path: &OwnerPath, at: usize, profile: &Profile) -> Option<String> {
+        let field = |at: usize| path.steps.get(at).and_then(|step| step.field.as_deref()).unwrap_or_default();
+        let holder = |at: usize| path.steps[at - 1].of.trim_start_matches("class ");
+        let is_key = path.steps.get(at)?.key.is_some();
+        let index = Some(field(at)).filter(|field| field.starts_with('[') && *field != "[*]").unwrap_or_default();
+        let tells = |at: &usize| is_of_program(profile, holder(*at)) && !is_link(profile, field(*at));
+        let named = (1..=at).rev().find(tells).filter(|&named| !is_key && (named == at || !index.is_empty()))?;
+        Some(format!("{}{index}", field_name(path, named)))
+    }
+
     /// `EventBus.instance.handlers (HashMap)`.
     pub fn text(&self) -> String {
         let name = shortened(&self.name, NAME);

@@ -93,8 +93,13 @@ fn made_of(history: &OwnerHistory, place: u32) -> &'static str {
 /// The number of a place's objects at first. Their owner may have changed since, which is no birth.
 fn first_text(history: &OwnerHistory, place: u32, first: u64) -> String {
     let name = &history.places()[place as usize].name;
-    let was = |other: &PlaceOverTime| other.name == *name && ends(&other.held, |h| h.heads).0 > 0;
-    match first == 0 && history.places().iter().any(was) {
+    let left = |other: &PlaceOverTime| {
+        let (first, last) = ends(&other.held, |h| h.heads);
+        if other.name == *name { first.saturating_sub(last) } else { 0 }
+    };
+    let now = ends(&history.places()[place as usize].held, |h| h.heads).1;
+    // As far as there are fewer of them in other places.
+    match first == 0 && history.places().iter().map(left).sum::<u64>() * 2 >= now.max(1) {
         true => "elsewhere".to_owned(),
         false => count_text(first),
     }

@@ -56,6 +56,7 @@ mod leak_first_line;
 mod leak_headline;
 mod leak_place;
 mod leak_sentence;
+mod leak_sibling;
 mod leak_structure;
 mod leak_table;
 mod leak_verdict;

@@ -158,8 +158,26 @@ fn only_moved(history: &OwnerHistory, children: &[Vec<u32>], point: &Accumulatio
     let held = &history.places()[point.place as usize].held;
     let grown = point.bytes.1.saturating_sub(point.bytes.0);
     let step = held.windows(2).map(|pair| pair[1].total.bytes.saturating_sub(pair[0].total.bytes)).max().unwrap_or(0);
+    step as f64 >= 0.9 * grown as f64 && has_few_new(history, children, point)
+}
+
+/// Whether the objects of a point left other places: the heap has hardly more, hardly more of these types, and as many elements as before.
+pub(super) fn came_from_elsewhere(history: &OwnerHistory, point: &Accumulation) -> bool {
+    let kind = match &point.elements {
+        Elements::Below(below) => below.first().copied().unwrap_or(point.place),
+        Elements::Own | Elements::Larger => point.place,
+    };
+    let name = &history.places()[kind as usize].name;
+    let alike = history.places().iter().filter(|place| place.name == *name).map(|place| ends(&place.held, |h| h.heads));
+    let (first, last) = alike.fold((0, 0), |sum, heads| (sum.0 + heads.0, sum.1 + heads.1));
+    let is_as_many = last.saturating_sub(first) * 4 < point.count.1.saturating_sub(point.count.0);
+    is_as_many && has_few_new(history, &history.children(), point)
+}
+
+fn has_few_new(history: &OwnerHistory, children: &[Vec<u32>], point: &Accumulation) -> bool {
+    let grown = point.bytes.1.saturating_sub(point.bytes.0);
     let growth_of_heap = history.places().first().map_or(0, PlaceOverTime::growth);
-    if (step as f64) < 0.9 * grown as f64 || growth_of_heap.max(0) as u64 * 2 >= grown {
+    if growth_of_heap.max(0) as u64 * 2 >= grown {
         return false;
     }
     let (new, came) = new_of_came(history, children, point.place, (0, history.times() - 1));

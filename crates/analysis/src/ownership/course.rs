@@ -140,6 +140,14 @@ fn course_of_level(bytes: &[u64], at: &[u64], later: f64, little: f64) -> Course
     }
 }
 
+/// Whether next to none of the growth at three or four points in time is in the last interval: what fills up looks like what leaks then.
+pub(super) fn slows(bytes: &[u64], at: &[u64]) -> bool {
+    let (Some(&first), [.., before, last]) = (bytes.first(), bytes) else { return false };
+    let of_last = last.saturating_sub(*before) as f64;
+    let even = part_from(bytes.len() - 2, bytes.len(), at) * last.saturating_sub(first) as f64;
+    (3..=4).contains(&bytes.len()) && of_last < OF_EVEN * even
+}
+
 /// The part of the whole time from a point on, by the number of intervals, or by the clock where that is less.
 fn part_from(from: usize, points: usize, at: &[u64]) -> f64 {
     let intervals = points.saturating_sub(1).max(1) as f64;

@@ -1,7 +1,7 @@
 //! How sure it is that a place accumulates. A cache that is emptied and fills again is larger at the end of many a series, most often of a
 //! short one.
 
-use super::accumulation::{Accumulation, grows_in_steps, is_steady};
+use super::accumulation::{Accumulation, came_from_elsewhere, grows_in_steps, is_steady};
 use super::course::Course;
 use super::history::OwnerHistory;
 
@@ -12,8 +12,12 @@ pub enum Doubt {
     LastStep,
     /// It is little of the heap, at few points in time or uneven.
     Little,
-    /// An array grew in steps, the last of which is over.
+    /// An array grew in steps: full ones double.
     Steps,
+    /// It hardly grew in the last interval of few points in time.
+    Slows,
+    /// Other places have as much less: the heap did not grow by it.
+    Moved,
     /// The first of two points in time is of the start of the program.
     Start,
 }
@@ -24,7 +28,9 @@ impl Doubt {
         match self {
             Doubt::LastStep => "in the last step alone",
             Doubt::Little => "may be a cache that refills",
-            Doubt::Steps => "in steps, the last is over",
+            Doubt::Steps => "in steps, another may follow",
+            Doubt::Slows => "slower at the end, may be full",
+            Doubt::Moved => "moved here from other places",
             Doubt::Start => "since the start, may be warming up",
         }
     }
@@ -49,6 +55,12 @@ pub fn doubt(history: &OwnerHistory, point: &Accumulation) -> Option<Doubt> {
     }
     if point.course == Course::Paused && grows_in_steps(&history.places()[point.place as usize].held) {
         return Some(Doubt::Steps);
+    }
+    if history.slows(point.place) {
+        return Some(Doubt::Slows);
+    }
+    if own.len() > 2 && came_from_elsewhere(history, point) {
+        return Some(Doubt::Moved);
     }
     let share = point.bytes.1.saturating_sub(point.bytes.0) as f64 / bytes(0).next_back().unwrap_or(0).max(1) as f64;
     let is_few = own.len() <= FEW;
@@ -94,8 +106,8 @@ mod tests {
     fn of_subsets(list: &[u64], rest: u64) -> Vec<Option<Doubt>> {
         let mut doubts = Vec::new();
         for subset in (0u32..1 << list.len()).filter(|subset| subset.count_ones() >= 3) {
-            let some: Vec<u64> = (0..).zip(list).filter(|(at, _)| subset >> at & 1 == 1).map(|(_, &kb)| kb).collect();
-            let history = history(&some, rest);
+            let (at, some): (Vec<u64>, Vec<u64>) = (0..).zip(list).filter(|(at, _)| subset >> at & 1 == 1).unzip();
+            let history = history(&some, rest).with_clock(at);
             let points = accumulations(&history, AccumulationRules::default());
             doubts.extend(points.first().map(|point| doubt(&history, point)));
         }
@@ -112,6 +124,8 @@ mod tests {
             (&[600, 330, 20, 410, 730, 90], 14_900),
             (&[100, 150, 208, 140, 95, 150], 6400),
             (&[51, 42, 60, 33, 39, 52], 1600),
+            // It fills up to a limit.
+            (&[1000, 6800, 7200, 7350, 7420, 7450], 900),
         ] {
             let doubts = of_subsets(list, rest);
             assert!(!doubts.is_empty() && doubts.iter().all(Option::is_some), "{list:?}: {doubts:?}");

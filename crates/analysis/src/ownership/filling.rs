@@ -44,6 +44,9 @@ pub(crate) fn has_elements(heap: &HeapState, o: ObjectId) -> bool {
     Filling::new(heap).elements(o).is_some_and(|elements| elements > 0)
 }
 
+/// Fewer pairs in an array may be chance.
+const FEW_PAIRS: usize = 8;
+
 /// Counts the elements of collections of a heap state.
 pub(crate) struct Filling<'h> {
     heap: &'h HeapState,
@@ -136,11 +139,11 @@ impl<'h> Filling<'h> {
     pub(crate) fn elements(&self, head: ObjectId) -> Option<u64> {
         let of = self.heap.type_of(head);
         if self.is_array(of) {
-            return Some(self.heap.references(head).len() as u64);
+            return Some(self.of_array(head));
         }
         if !self.folding.is_collection(of) {
             let arrays = self.heap.references(head).iter().filter(|&&o| self.is_array(self.heap.type_of(o)));
-            return arrays.map(|&o| self.heap.references(o).len() as u64).max();
+            return arrays.map(|&o| self.of_array(o)).max();
         }
         let (mut entries, mut slots, mut arrays) = (0u64, 0u64, 0u64);
         let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([head]);
@@ -199,6 +202,17 @@ impl<'h> Filling<'h> {
             (0, _) => Some(slots),
             _ => Some(entries),
         }
+    }
+
+    /// What an array refers to; half of it where keys and values lie in turn: no type is at both even and odd places.
+    fn of_array(&self, array: ObjectId) -> u64 {
+        let references = self.heap.references(array);
+        let mut parity: FxHashMap<TypeId, usize> = FxHashMap::default();
+        let in_turn = |(at, &o): (usize, &ObjectId)| *parity.entry(self.heap.type_of(o)).or_insert(at % 2) == at % 2;
+        let is_pairs = references.len() >= 2 * FEW_PAIRS
+            && references.len().is_multiple_of(2)
+            && references.iter().enumerate().all(in_turn);
+        references.len() as u64 / if is_pairs { 2 } else { 1 }
     }
 
     fn is_array(&self, of: TypeId) -> bool {

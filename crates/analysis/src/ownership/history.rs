@@ -1,6 +1,6 @@
 //! Trees of owners over time, matched by names.
 
-use super::course::{Course, course_at};
+use super::course::{Course, course_at, slows};
 use super::places::OwnerPlaces;
 use memory_city_heap::{Amount, ObjectId, Profile, VIRTUAL_THREADS};
 use rustc_hash::FxHashMap;
@@ -159,6 +159,12 @@ impl OwnerHistory {
         let held = self.places.get(place as usize).map_or(&[][..], |place| &place.held);
         let bytes: Vec<u64> = held.iter().map(|holding| holding.total.bytes).collect();
         self.course_of(&bytes, later)
+    }
+
+    /// Whether a place hardly grew in the last interval of three or four points in time.
+    pub(super) fn slows(&self, place: u32) -> bool {
+        let bytes: Vec<u64> = self.places[place as usize].held.iter().map(|held| held.total.bytes).collect();
+        slows(&bytes, &self.at)
     }
 
     /// The course of bytes at the times of this history.

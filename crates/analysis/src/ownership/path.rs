@@ -69,6 +69,22 @@ impl OwnerPath {
         fields(self).eq(fields(other))
     }
 
+    /// Tells it from the paths of alike objects of one place: keys, fields and indices, without places in tables and links of chains. Each with
+    /// the number of its step.
+    pub(crate) fn identity(&self) -> Vec<(String, usize)> {
+        let last_key = self.steps.iter().rposition(|step| step.key.is_some()).unwrap_or(0);
+        let part = |(at, step): (usize, &RootedStep)| {
+            let field = step.field.as_ref()?;
+            let is_place = field.starts_with('[') && at < last_key;
+            let is_link = at > 0 && self.steps[at - 1].of == step.of;
+            match &step.key {
+                Some(key) => Some((key.clone(), at)),
+                None => Some((field.clone(), at)).filter(|_| !is_place && !is_link),
+            }
+        };
+        self.steps.iter().enumerate().filter_map(part).collect()
+    }
+
     /// The same without the last keys on it.
     pub fn without_last_keys(mut self, keys: usize) -> OwnerPath {
         let last = self.steps.iter_mut().rev().filter(|step| step.key.is_some()).take(keys);
@@ -117,6 +133,13 @@ impl OwnerPath {
             self.steps.truncate(at + 1);
         }
         self
+    }
+
+    /// The step of the last collection on it, if that lies before the step of the place.
+    pub fn filled_above(&self, place: &str) -> Option<usize> {
+        let last = |of: &str| self.steps.iter().rposition(|step| step.of == of);
+        let filled = last(&self.filled.as_ref()?.of)?;
+        Some(filled).filter(|filled| (1..last(place).unwrap_or(0)).contains(filled))
     }
 
     /// The steps, each with the number of equal ones that follow it: those of a chain are one. Elements of arrays are never a chain.

@@ -218,7 +218,7 @@ impl Settings {
                 vec![ClosureMetric::Retained, ClosureMetric::RetainedObjects]
             }
             ClosureMetric::Deep | ClosureMetric::DeepObjects => vec![ClosureMetric::Deep, ClosureMetric::DeepObjects],
-            ClosureMetric::Referrers | ClosureMetric::Age => vec![metric],
+            ClosureMetric::Referrers | ClosureMetric::Age | ClosureMetric::Elements => vec![metric],
         };
         let more = with_it.into_iter().filter(|metric| !self.closures.contains(metric)).collect::<Vec<_>>();
         self.closures.extend(more);

@@ -136,9 +136,9 @@ impl HeapState {
         &self.columns.types
     }
 
-    /// A type and its supertypes, the nearest first. Ends where damage makes a type its own supertype.
+    /// A type and its supertypes, the nearest first; a hundred at most, since damage may make a type its own supertype.
     pub fn supertypes(&self, of: TypeId) -> impl Iterator<Item = TypeId> + '_ {
-        const DEEPEST: usize = 1000;
+        const DEEPEST: usize = 100;
         let above = |t: &TypeId| self.types()[t.0 as usize].superclass.filter(|t| (t.0 as usize) < self.types().len());
         std::iter::successors(Some(of), above).take(DEEPEST)
     }

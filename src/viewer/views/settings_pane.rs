@@ -387,15 +387,11 @@ fn to_find(ui: &mut egui::Ui, timeline: &Timeline, settings: &mut Settings, besi
         }
         let asked = settings.closures.contains(&metric);
         let text = RichText::new(info.title.to_lowercase() + if asked { " …" } else { "" }).color(theme::QUIET);
-        let what = match metric {
-            ClosureMetric::Retained | ClosureMetric::RetainedObjects => "what would be freed if the whole group were",
-            ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
-            ClosureMetric::Referrers => "objects of other groups that refer to it",
-            ClosureMetric::Age => "collections that its objects have survived, on average",
-            ClosureMetric::Elements => "elements of its maps, lists and other data structures",
-        };
         let (title, key) = (&info.title, keys::key(Action::Escape));
-        let tip = format!("{title}: {what}. Found in the background for all times, then measured; {key} stops it");
+        let tip = format!(
+            "{title}: {}. Found in the background for all times, then measured; {key} stops it",
+            metric.meaning()
+        );
         let wished = settings.metric_id.as_deref() == Some(&*info.id);
         if ui.selectable_label(asked && wished, text).on_hover_text(tip).clicked() {
             settings.set_closure(metric);

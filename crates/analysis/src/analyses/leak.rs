@@ -176,7 +176,7 @@ pub(super) fn search(
         points.iter_mut().for_each(|point| point.share = backlog.share_of(point.bytes, grew));
     }
     if grew {
-        points.sort_by_key(|point| doubt(history, point).is_some());
+        points.sort_by_cached_key(|point| doubt(history, point).is_some());
     }
     let listed = &points[..points.len().min(arguments.count("top"))];
     let mut examples = examples(heaps, window, keep, history, listed, progress)?;
@@ -279,6 +279,13 @@ pub(super) fn search(
             times.len()
         )
     }));
+    let moved = listed.iter().filter(|point| grew && doubt(history, point) == Some(Doubt::Moved));
+    notes.extend(moved.map(|point| {
+        format!(
+            "{} grew by what other places lost, as far as types tell: whether objects moved, or others of their types went, is not known.",
+            place_text(history, point.place)
+        )
+    }));
     let little = listed.iter().filter(|point| grew && doubt(history, point) == Some(Doubt::Little));
     notes.extend(little.map(|point| {
         format!(
@@ -366,18 +373,18 @@ fn largest_text(
     (!found.is_empty()).then(|| (found.len(), found.iter().take(most).map(text).collect::<Vec<_>>().join(", ")))
 }
 
-/// The place that has most of a small growth, if it grows each time: the end of a line with room for so many letters.
+/// The place that has most of a small growth, if it grows each time, in so many letters: the end of a line.
 fn steady_text(history: &OwnerHistory, known: &[u32], letters: usize) -> Option<String> {
+    let at = |place: u32| &history.places()[place as usize];
     let grown = history.places().first().map_or(0, PlaceOverTime::growth);
-    let (place, bytes) = suspects(history, known).into_iter().next()?;
+    let (suspect, _) = suspects(history, known).into_iter().next()?;
     // Not one of many elements, but their collection.
-    let parent = |&place: &u32| Some(history.places()[place as usize].parent).filter(|&parent| parent != 0);
-    let is_one = |place: &u32| history.places()[*place as usize].heads_at_last() <= 1;
-    let place = std::iter::successors(Some(place), parent).find(is_one)?;
-    let held: Vec<u64> = history.places()[place as usize].held.iter().map(|held| held.total.bytes).collect();
+    let parent = |&place: &u32| Some(at(place).parent).filter(|&parent| parent != 0);
+    let place = std::iter::successors(Some(suspect), parent).find(|&place| at(place).heads_at_last() <= 1)?;
+    let held: Vec<u64> = at(place).held.iter().map(|held| held.total.bytes).collect();
+    let is_most = is_steady(&held) && at(place).growth() * 2 >= grown && !at(place).is_shared();
     let name = HeadlineName::of(&history.path(place), None, history.profile()).text();
-    let is_most = is_steady(&held) && bytes as i64 * 2 >= grown;
-    let amount = bytes_text(bytes);
+    let amount = bytes_text(at(place).growth().max(0) as u64);
     let room = letters.saturating_sub(", most of it in  (+)".len() + amount.len());
     (is_most && room >= SHORT_NAME / 2).then(|| format!(", most of it in {} (+{amount})", shortened(&name, room)))
 }
@@ -434,6 +441,7 @@ fn verdict(
         return of(VerdictKind::Grows, headline);
     }
     let is_more = heap.1 as f64 > 1.1 * heap.0 as f64;
+    let went = format!("Nothing accumulates: the heap went {}", heap_text(heap));
     let course = match history.course(0, AccumulationRules::default().later) {
         _ if heap.1 < heap.0 => format!(", {} smaller at the end", bytes_text(heap.0 - heap.1)),
         Course::Filled if is_more => ", and has stayed there since".to_owned(),
@@ -441,13 +449,14 @@ fn verdict(
             ", most of it in places that were filled once".to_owned()
         }
         _ if is_more => ", most of it early, or coming and going".to_owned(),
-        _ if heap.1 > heap.0 && rises_each_time(history) => ", a little more each time".to_owned(),
+        _ if heap.1 > heap.0 && rises_each_time(history) => {
+            let each = ", a little more each time";
+            let room = HEADLINE.saturating_sub(went.chars().count() + each.len());
+            format!("{each}{}", steady_text(history, aside, room).unwrap_or_default())
+        }
         _ => String::new(),
     };
-    let mut line = format!("Nothing accumulates: the heap went {}{course}", heap_text(heap));
-    let place = steady_text(history, aside, HEADLINE - line.chars().count().min(HEADLINE));
-    line.push_str(&place.filter(|_| line.ends_with("each time")).unwrap_or_default());
-    of(VerdictKind::Ok, line)
+    of(VerdictKind::Ok, format!("{went}{course}"))
 }
 
 /// The title where there is one point in time.

@@ -112,6 +112,7 @@ pub(super) fn examples(
             && let Some((element, _)) = at.largest()
         {
             let all = chained_elements(&heap, &dominators, first, heap.type_of(element));
+            let all = if sibling.is_some() { 0 } else { all };
             example.chained = Some(all).filter(|&all| all > at.held.last().map_or(0, |held| held.heads)).unwrap_or(0);
         }
         if let Some((element, _)) = at.largest().filter(|_| heap.profile().packages.is_of_language(&at.name))
@@ -175,8 +176,8 @@ fn example_in(
 
 impl Example {
     /// The elements of the one object with nearly all of the growth, at both times, where they are clearly fewer than those of the place.
-    pub fn of_sibling(&self, count: u64) -> Option<(u64, u64)> {
-        self.sibling?.elements.filter(|&(_, last)| (last + count / FEW) < count)
+    pub fn of_sibling(&self, count: u64) -> Option<(Option<u64>, u64)> {
+        self.sibling?.elements.filter(|&(_, last)| last.saturating_add(count / FEW) < count)
     }
 
     /// The lines below the path: [`Example::text`], and how the collection grows.
@@ -186,7 +187,8 @@ impl Example {
         // Where the collection on the path is not the one with them.
         let of_sibling = self.of_sibling(count).filter(|(_, last)| self.filled.is_none_or(|filled| filled.1 != *last));
         let of_sibling = of_sibling.map(|(first, last)| {
-            format!("this one keeps {} of them ({} at first)", count_text(last), count_text(first))
+            let first = first.map_or_else(String::new, |first| format!(" ({} at first)", count_text(first)));
+            format!("this one keeps {} of them{first}", count_text(last))
         });
         of_sibling.into_iter().chain(self.text(grew, count)).chain(pattern).collect()
     }
@@ -195,7 +197,7 @@ impl Example {
     fn names_collection(&self, grew: bool, count: u64) -> bool {
         let is_data = self.pattern.is_some_and(|pattern| pattern.what == ChangedPart::Data);
         let tells = |(first, last): (Option<u64>, u64)| {
-            grew && is_data || last * FEW >= count && !(grew && first >= Some(last))
+            grew && is_data || last.saturating_mul(FEW) >= count && !(grew && first >= Some(last))
         };
         self.chained == 0 && self.filled.is_some_and(tells)
     }

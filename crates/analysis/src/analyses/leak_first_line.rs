@@ -18,7 +18,7 @@ pub(super) fn place_in_words(history: &OwnerHistory, point: &Accumulation, examp
     let is_collection = || match (&point.elements, example.filled) {
         (Elements::Below(below), Some((_, last))) => below.first().is_some_and(|&first| {
             let heads = history.places()[first as usize].heads_at_last();
-            heads.abs_diff(last) * ALIKE <= last
+            heads.abs_diff(last).saturating_mul(ALIKE) <= last
         }),
         _ => false,
     };
@@ -54,20 +54,21 @@ fn ambiguous_keys(history: &OwnerHistory, place: u32) -> usize {
 fn named(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: bool) -> (HeadlineName, bool) {
     let at = &history.places()[point.place as usize];
     let is_rest = !grew && at.is_shared();
-    let is_one = is_one(at) || example.sibling.is_some();
+    let names_one = is_one(at) || example.sibling.is_some();
     // Threads that are too many themselves are named, not what one of them holds.
     let is_threads = at.is_thread() && point.elements == Elements::Own;
     let path = example
         .path
         .clone()
         .filter(|_| !is_rest && !is_threads)
-        .map(|path| if is_one { path } else { path.without_last_keys(ambiguous_keys(history, point.place)) });
+        .map(|path| if names_one { path } else { path.without_last_keys(ambiguous_keys(history, point.place)) });
     let (own, last_heads) = at.held.last().map_or((0, 0), |held| (held.own.objects, held.heads));
     // Where the elements are the objects themselves, those that one of them refers to are few; but they have the name if nothing above has.
     // Of a chain, the first link keeps all others.
     let cut = |path: &OwnerPath| {
         let path = path.clone();
-        let path = if is_one && last_heads > 1 { path.up_to_first(&at.name) } else { path.up_to(&at.name, None, true) };
+        let path =
+            if names_one && last_heads > 1 { path.up_to_first(&at.name) } else { path.up_to(&at.name, None, true) };
         Some(path).filter(|path| path.steps.len() > 1)
     };
     let is_few = point.elements == Elements::Own && example.filled.is_none_or(|(_, elements)| elements <= own);
@@ -101,7 +102,7 @@ fn named(history: &OwnerHistory, point: &Accumulation, example: &Example, grew: 
         None => {
             let named = HeadlineName::of(&names, path.as_ref(), history.profile());
             // Of many objects that grew, the collection with them.
-            let above = || path.as_ref()?.filled_above(&at.name).filter(|_| is_larger && last_heads > 1 && !is_one);
+            let above = || path.as_ref()?.filled_above(&at.name).filter(|_| is_larger && last_heads > 1 && !names_one);
             let apart = example.sibling.map(|sibling| sibling.apart).or_else(above);
             let apart = path.as_ref().zip(apart);
             match apart.and_then(|(path, apart)| HeadlineName::field_of(path, apart, history.profile())) {
@@ -130,10 +131,10 @@ pub(super) fn headline(
     grew: bool,
 ) -> String {
     let at = &history.places()[point.place as usize];
-    let is_one = is_one(at) || example.sibling.is_some();
+    let names_one = is_one(at) || example.sibling.is_some();
     let (name, are_own) = named(history, point, example, grew);
     // What a place holds of its own may be one constant, referred to many times.
-    let filled = example.filled.filter(|_| is_one && !at.is_thread()).map(|(_, last)| last);
+    let filled = example.filled.filter(|_| names_one && !at.is_thread()).map(|(_, last)| last);
     let elements = match (&point.elements, filled) {
         (Elements::Below(below), filled) => {
             let is_named = || {
@@ -141,7 +142,7 @@ pub(super) fn headline(
                 of.is_some() && of == name.container
             };
             let own = filled.filter(|_| is_own_collection(example, at) || is_named());
-            let chained = if self::is_one(at) && !at.is_thread() { example.chained } else { 0 };
+            let chained = if is_one(at) && !at.is_thread() { example.chained } else { 0 };
             let of_sibling = example.of_sibling(point.count.1).map(|(_, last)| last);
             let is_several = at.heads_at_last() > 1 && of_sibling.is_none();
             kinds_text(history, below, example.class.as_deref(), own, (chained, is_several), of_sibling)
@@ -149,10 +150,13 @@ pub(super) fn headline(
         (_, Some(elements)) if elements > 1 && !are_own && !is_beside(example, at) && !has_fewer(example) => {
             format!("{} elements", count_text(elements))
         }
-        (Elements::Larger, _) if grew && at.heads_at_last() > 1 => {
+        (Elements::Larger, _) if grew && at.heads_at_last() > 1 && !names_one && !at.is_thread() => {
             format!("{}, larger than before", leak_headline::count_of(at.heads_at_last(), &brief(&at.name)))
         }
-        (elements, _) => leak_headline::elements_text(elements, point.count.1, at.is_thread(), grew),
+        (elements, _) => {
+            let count = example.of_sibling(point.count.1).map_or(point.count.1, |(_, last)| last);
+            leak_headline::elements_text(elements, count, at.is_thread(), grew)
+        }
     };
     let (first, last) = point.bytes;
     let amount = match grew {
@@ -183,15 +187,15 @@ fn kinds_text(
         return leak_headline::count_of(own.unwrap_or(0), "elements");
     };
     let (kind, count) = (class.map_or_else(|| name(first), brief), of_sibling.unwrap_or_else(|| heads(first)));
-    let about = |a: u64, b: u64| a.abs_diff(b) * ALIKE <= b;
+    let about = |a: u64, b: u64| a.abs_diff(b) <= b / ALIKE;
     let Some(own) = own else { return leak_headline::count_of(count.max(chained), &kind) };
-    if is_several && (own..=2 * own).contains(&count) || about(count, own) {
+    if is_several && (own..=own.saturating_mul(2)).contains(&count) || about(count, own) {
         let one = if is_several { own.min(count) } else { own.max(count) };
         return leak_headline::count_of(one, &kind);
     }
     // Keys and values of one type.
     if count > own {
-        let elements = if count <= 2 * own { (own, "elements") } else { (count, &*kind) };
+        let elements = if count <= own.saturating_mul(2) { (own, "elements") } else { (count, &*kind) };
         return leak_headline::count_of(elements.0, elements.1);
     }
     // Keys are as many as elements.
@@ -202,7 +206,7 @@ fn kinds_text(
             format!("{} {kind}, {} {}", count_text(count), count_text(heads(other)), name(other))
         }
         // Elements that others hold too are no heads of a place, but are in the collection.
-        _ if of_values * ALIKE <= own && are_there(history, *first, own) => leak_headline::count_of(own, &kind),
+        _ if of_values <= own / ALIKE && are_there(history, *first, own) => leak_headline::count_of(own, &kind),
         _ => leak_headline::count_of(own, "elements"),
     }
 }
@@ -211,7 +215,7 @@ fn kinds_text(
 fn are_there(history: &OwnerHistory, kind: u32, count: u64) -> bool {
     let name = &history.places()[kind as usize].name;
     let alike = history.places().iter().filter(|place| place.name == *name);
-    alike.map(PlaceOverTime::heads_at_last).sum::<u64>() * (ALIKE + 1) >= count * ALIKE
+    alike.map(PlaceOverTime::heads_at_last).sum::<u64>() >= count - count / ALIKE
 }
 
 /// Two numbers of elements are alike if they differ by less than one in so many.
@@ -236,8 +240,9 @@ pub(super) fn has_shared_elements(history: &OwnerHistory, point: &Accumulation, 
     let (Elements::Below(below), Some((_, own))) = (&point.elements, example.filled) else { return false };
     let heads = |p: &u32| history.places()[*p as usize].heads_at_last();
     // Keys are as many as elements.
-    let values = below.iter().map(heads).filter(|heads| heads.abs_diff(own) * ALIKE > own);
-    let alone: u64 = values.sum();
+    let values = below.iter().map(heads).filter(|heads| heads.abs_diff(own) > own / ALIKE);
+    let of_sibling = example.sibling.and_then(|sibling| sibling.elements).map(|(_, last)| last);
+    let alone = of_sibling.unwrap_or_else(|| values.sum());
     alone > 0 && alone < own && is_own_collection(example, &history.places()[point.place as usize])
 }
 

@@ -94,10 +94,10 @@ fn made_of(history: &OwnerHistory, place: u32) -> &'static str {
 fn first_text(history: &OwnerHistory, place: u32, first: u64) -> String {
     let name = &history.places()[place as usize].name;
     let left = |other: &PlaceOverTime| {
-        let (first, last) = ends(&other.held, |h| h.heads);
+        let (first, last) = ends(&other.held, |h| h.heads.max(h.own.objects));
         if other.name == *name { first.saturating_sub(last) } else { 0 }
     };
-    let now = ends(&history.places()[place as usize].held, |h| h.heads).1;
+    let now = ends(&history.places()[place as usize].held, |h| h.heads.max(h.own.objects)).1;
     // As far as there are fewer of them in other places.
     match first == 0 && history.places().iter().map(left).sum::<u64>() * 2 >= now.max(1) {
         true => "elsewhere".to_owned(),

@@ -161,17 +161,23 @@ fn only_moved(history: &OwnerHistory, children: &[Vec<u32>], point: &Accumulatio
     step as f64 >= 0.9 * grown as f64 && has_few_new(history, children, point)
 }
 
-/// Whether the objects of a point left other places: the heap has hardly more, hardly more of these types, and as many elements as before.
+/// Whether the objects of a point may have left other places: the heap has hardly more, hardly more of these types, and less than a quarter
+/// as many more elements of the first kind.
 pub(super) fn came_from_elsewhere(history: &OwnerHistory, point: &Accumulation) -> bool {
+    let heap = history.places().first().map_or(0, PlaceOverTime::growth);
+    if heap.max(0) as u64 * 2 >= point.bytes.1.saturating_sub(point.bytes.0) {
+        return false;
+    }
+    let place = |p: u32| &history.places()[p as usize];
     let kind = match &point.elements {
-        Elements::Below(below) => below.first().copied().unwrap_or(point.place),
-        Elements::Own | Elements::Larger => point.place,
+        Elements::Below(below) => place(below.first().copied().unwrap_or(point.place)),
+        Elements::Own | Elements::Larger => place(point.place),
     };
-    let name = &history.places()[kind as usize].name;
-    let alike = history.places().iter().filter(|place| place.name == *name).map(|place| ends(&place.held, |h| h.heads));
-    let (first, last) = alike.fold((0, 0), |sum, heads| (sum.0 + heads.0, sum.1 + heads.1));
-    let is_as_many = last.saturating_sub(first) * 4 < point.count.1.saturating_sub(point.count.0);
-    is_as_many && has_few_new(history, &history.children(), point)
+    let count = |place: &PlaceOverTime| ends(&place.held, |h| h.heads.max(h.own.objects));
+    let alike = history.places().iter().filter(|place| place.name == kind.name).map(count);
+    let (first, last) = alike.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    let more = count(kind).1.saturating_sub(count(kind).0);
+    last.saturating_sub(first) * 4 < more && has_few_new(history, &history.children(), point)
 }
 
 fn has_few_new(history: &OwnerHistory, children: &[Vec<u32>], point: &Accumulation) -> bool {

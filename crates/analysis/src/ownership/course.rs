@@ -140,7 +140,7 @@ fn course_of_level(bytes: &[u64], at: &[u64], later: f64, little: f64) -> Course
     }
 }
 
-/// Whether next to none of the growth at three or four points in time is in the last interval: what fills up looks like what leaks then.
+/// Whether the last interval of three or four points in time has less than [`OF_EVEN`] of even growth: what fills up looks alike.
 pub(super) fn slows(bytes: &[u64], at: &[u64]) -> bool {
     let (Some(&first), [.., before, last]) = (bytes.first(), bytes) else { return false };
     let of_last = last.saturating_sub(*before) as f64;

@@ -30,7 +30,7 @@ impl Doubt {
             Doubt::Little => "may be a cache that refills",
             Doubt::Steps => "in steps, another may follow",
             Doubt::Slows => "slower at the end, may be full",
-            Doubt::Moved => "moved here from other places",
+            Doubt::Moved => "may have moved from other places",
             Doubt::Start => "since the start, may be warming up",
         }
     }

@@ -33,7 +33,7 @@ pub(super) fn keys(
     let known = &values.heap().profile().entries;
     let entries: Vec<ObjectId> = pairs.iter().map(|pair| pair.0).collect();
     let details: FxHashMap<ObjectId, ObjectDetails> = reader.details(&entries)?;
-    let mut found = FxHashMap::default();
+    let mut of_pairs = Vec::new();
     for &(entry, value) in pairs {
         let Some(fields) = details.get(&entry).and_then(fields) else { continue };
         let holds = |f: &&NamedValue| known.values.contains(&&*f.name) && f.value == FieldValue::Object(value);
@@ -41,15 +41,18 @@ pub(super) fn keys(
             continue;
         }
         let Some(key) = object_in(fields, known.keys).filter(|&key| key != value) else { continue };
-        let Some(mut text) = reader.name(key)? else { continue };
-        if let Some(namespace) = object_in(fields, known.namespaces)
-            && let Some(namespace) = reader.name(namespace)?
-        {
-            text = format!("{}{namespace}/{text}", known.qualifier);
-        }
-        found.insert((entry, value), text);
+        of_pairs.push(((entry, value), key, object_in(fields, known.namespaces)));
     }
-    Ok(found)
+    let named: Vec<ObjectId> =
+        of_pairs.iter().flat_map(|&(_, key, namespace)| [Some(key), namespace]).flatten().collect();
+    let names = reader.names(&named)?;
+    let text = |(pair, key, namespace): ((ObjectId, ObjectId), ObjectId, Option<ObjectId>)| {
+        let text = names.get(&key)?;
+        let namespace = namespace.and_then(|namespace| names.get(&namespace));
+        let qualified = namespace.map(|namespace| format!("{}{namespace}/{text}", known.qualifier));
+        Some((pair, qualified.unwrap_or_else(|| text.clone())))
+    };
+    Ok(of_pairs.into_iter().filter_map(text).collect())
 }
 
 /// What the class of an object is called in the dynamic language that it is of; `None` where it has none there. Costs a few scans.
@@ -64,7 +67,7 @@ pub(crate) fn language_class(values: &HeapValues, object: ObjectId, progress: &P
     let Some(class) = class else { return Ok(None) };
     let details = reader.details(&[class])?;
     let name = details.get(&class).and_then(fields).and_then(|fields| object_in(fields, known.class_names));
-    name.map_or(Ok(None), |name| reader.name(name))
+    name.map_or(Ok(None), |name| Ok(reader.names(&[name])?.remove(&name)))
 }
 
 fn fields(details: &ObjectDetails) -> Option<&[NamedValue]> {
@@ -97,24 +100,35 @@ impl KeyReader<'_> {
         Ok(found.into_iter().map(|details| (details.object, details)).collect())
     }
 
-    /// The text of a key: of a string, or of the name that a symbol has.
-    fn name(&self, key: ObjectId) -> Result<Option<String>> {
-        let (mut at, heap) = (key, self.values.heap());
+    /// The texts of keys: of a string, or of the name that a symbol has. Three scans at most, for all of them.
+    fn names(&self, keys: &[ObjectId]) -> Result<FxHashMap<ObjectId, String>> {
+        let heap = self.values.heap();
         let known = heap.profile();
+        let mut names = FxHashMap::default();
+        // Each key, and the object that may have its text.
+        let mut open: Vec<(ObjectId, ObjectId)> = keys.iter().map(|&key| (key, key)).collect();
+        open.sort_unstable();
+        open.dedup();
         for _ in 0..3 {
-            if known.types.is_text(&heap.types()[heap.type_of(at).0 as usize].name) {
-                let text = self.values.texts(&[at], LIMITS, self.progress)?.pop().flatten();
+            let is_text =
+                |&(_, at): &(ObjectId, ObjectId)| known.types.is_text(&heap.types()[heap.type_of(at).0 as usize].name);
+            let (texts, others): (Vec<_>, Vec<_>) = open.into_iter().partition(is_text);
+            let objects = |of: &[(ObjectId, ObjectId)]| of.iter().map(|(_, at)| *at).collect::<Vec<_>>();
+            let found = self.values.texts(&objects(&texts), LIMITS, self.progress)?;
+            for ((key, _), text) in std::iter::zip(texts, found) {
                 let text = text.map(|text| text.trim_matches('"').to_owned());
-                return Ok(text.filter(|text| is_name(text)));
+                names.extend(text.filter(|text| is_name(text)).map(|text| (key, text)));
             }
-            let details = self.details(&[at])?;
-            let names = known.entries.names;
-            let Some(next) = details.get(&at).and_then(fields).and_then(|fields| object_in(fields, names)) else {
-                return Ok(None);
+            if others.is_empty() {
+                break;
+            }
+            let details = self.details(&objects(&others))?;
+            let next = |(key, at): (ObjectId, ObjectId)| {
+                Some((key, object_in(details.get(&at).and_then(fields)?, known.entries.names)?))
             };
-            at = next;
+            open = others.into_iter().filter_map(next).collect();
         }
-        Ok(None)
+        Ok(names)
     }
 }
 

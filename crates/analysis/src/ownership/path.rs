@@ -69,13 +69,16 @@ impl OwnerPath {
         fields(self).eq(fields(other))
     }
 
-    /// Tells it from the paths of alike objects of one place: keys, fields and indices, without places in tables and links of chains. Each with
-    /// the number of its step.
-    pub(crate) fn identity(&self) -> Vec<(String, usize)> {
+    /// Tells it from the paths of alike objects of one place: keys, fields and indices of lists and arrays, without places in maps and links of
+    /// chains. Each with the number of its step.
+    pub(crate) fn identity(&self, profile: &Profile) -> Vec<(String, usize)> {
         let last_key = self.steps.iter().rposition(|step| step.key.is_some()).unwrap_or(0);
+        let is_map = |of: &str| profile.collections.maps.iter().any(|end| of.ends_with(end));
+        // The array of a map is its table.
+        let is_table = |at: usize| at > 1 && is_map(&self.steps[at - 2].of) && self.steps[at - 1].of.ends_with("[]");
         let part = |(at, step): (usize, &RootedStep)| {
             let field = step.field.as_ref()?;
-            let is_place = field.starts_with('[') && at < last_key;
+            let is_place = field.starts_with('[') && (at < last_key || is_table(at));
             let is_link = at > 0 && self.steps[at - 1].of == step.of;
             match &step.key {
                 Some(key) => Some((key.clone(), at)),

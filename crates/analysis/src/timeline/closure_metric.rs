@@ -21,8 +21,8 @@ pub enum ClosureMetric {
     Referrers,
     /// Mean number of garbage collections that the objects of the group have survived, over those with a known age; 0 without any.
     Age,
-    /// Elements of the group's data structures, as far as known. A structure inside another one of the group is an element of that, and adds
-    /// none. Those of an inner node are the sums over its leaves.
+    /// Elements of the group's data structures, as far as known. A map that a set of the group is made of adds none; grouped by structure,
+    /// nor does what another structure keeps. Those of an inner node are the sums over its leaves.
     Elements,
 }
 
@@ -51,6 +51,17 @@ impl ClosureMetric {
             ClosureMetric::Referrers => MetricInfo::new("referrers", "Referring objects", Unit::Objects),
             ClosureMetric::Age => MetricInfo::new("age", "Mean age", Unit::Count),
             ClosureMetric::Elements => MetricInfo::new("elements", "Elements", Unit::Count),
+        }
+    }
+
+    /// Its meaning for people, after a colon.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            ClosureMetric::Retained | ClosureMetric::RetainedObjects => "what would be freed if the whole group were",
+            ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
+            ClosureMetric::Referrers => "objects of other groups that refer to it",
+            ClosureMetric::Age => "collections that its objects have survived, on average",
+            ClosureMetric::Elements => "elements of its maps, lists and other data structures",
         }
     }
 

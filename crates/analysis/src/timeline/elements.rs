@@ -7,28 +7,33 @@ use super::tree_groups::TreePlaces;
 use crate::group::Grouped;
 use crate::structures::{descriptions, fills};
 use memory_city_formats::values::HeapValues;
-use memory_city_heap::HeapState;
 use memory_city_heap::error::{Error, Result};
 use memory_city_heap::ownership::{Dominators, KeepRules};
 use memory_city_heap::progress::Progress;
 use memory_city_heap::structures::{FoundStructures, StructureRules};
+use memory_city_heap::{HeapState, ObjectId};
+use rustc_hash::FxHashMap;
 
 impl History {
-    /// The elements of each group at all times. Each heap state costs its dominators and a search for data structures.
+    /// The elements of each group at all times. Each heap state costs a search for data structures; its dominators, too, if it is grouped by
+    /// structure: then those that others keep add none.
     pub(super) fn elements(&self, rules: KeepRules, progress: &Progress) -> Result<MetricBuilder> {
         let timeline = self.timeline();
         let mut column = MetricBuilder::new(ClosureMetric::Elements.info(), timeline.len());
-        let mut any = false;
+        let mut is_known = timeline.times() == 0;
+        let by_structure = self.grouping().classifiers.iter().any(|of| of.meta().id == "structure");
         for time in 0..timeline.times() {
             progress.check()?;
             let (heap, grouped) = self.grouped(time, progress)?;
             let values = self.values(time, progress)?;
-            let sums = elements_by_place(&heap, &grouped, values.as_ref(), rules, progress)?;
-            any |= sums.first().is_some_and(|&all| all > 0);
-            let sums = TreePlaces::new(timeline, &grouped.tree).by_node(&sums);
+            let dominators = by_structure.then(|| self.dominators(time, rules, progress)).transpose()?;
+            let outermost = dominators.as_ref().map(|(_, dominators)| &**dominators);
+            let found = elements_by_place(&heap, &grouped, values.as_ref(), outermost, progress)?;
+            is_known |= found.is_some();
+            let sums = TreePlaces::new(timeline, &grouped.tree).by_node(&found.unwrap_or_default());
             column.step(|node| sums[node.index()]);
         }
-        match any || timeline.times() == 0 {
+        match is_known {
             true => Ok(column),
             false => Err(Error::Unusable {
                 what: "Elements cannot be counted: no data structure of this input has a known number of them".into(),
@@ -38,25 +43,33 @@ impl History {
     }
 }
 
-/// The elements in and below each node of a tree. A structure that another one of the same group owns is an element of it, and adds none.
+/// The elements in and below each node of a tree; `None` where no structure has a known number. A structure that another one of the same
+/// group is made of adds none. `outermost`: nor does one that another keeps.
 fn elements_by_place(
     heap: &HeapState,
     grouped: &Grouped,
     values: Option<&HeapValues>,
-    rules: KeepRules,
+    outermost: Option<&Dominators>,
     progress: &Progress,
-) -> Result<Vec<u64>> {
+) -> Result<Option<Vec<u64>>> {
     let descriptions = descriptions(heap.profile())?;
     let described = StructureRules::new(heap, &descriptions, progress)?;
     let found = FoundStructures::new(heap, &described, grouped.among(heap), progress)?;
     let fills = fills(heap, values, &described, &found, progress)?;
-    let owner = found.owners(&Dominators::new(heap, rules, progress)?);
+    let outermost = outermost.map(|dominators| found.outermost(dominators));
+    // By object: the structure that is made of it.
+    let made_of: FxHashMap<ObjectId, ObjectId> =
+        std::iter::zip(found.heads(), &fills).filter_map(|(&head, fill)| Some((fill.made_of?, head))).collect();
+    if !fills.is_empty() && fills.iter().all(|fill| fill.elements.is_none()) {
+        return Ok(None);
+    }
     let tree = &grouped.tree;
     let mut sums = vec![0u64; tree.len()];
-    for ((&head, fill), owner) in found.heads().iter().zip(&fills).zip(owner) {
-        let Some(elements) = fill.elements else { continue };
-        let of_owner = owner.map(|at| grouped.leaves_of(heap, found.heads()[at as usize])).unwrap_or_default();
-        for &leaf in grouped.leaves_of(heap, head).iter().filter(|leaf| !of_owner.contains(leaf)) {
+    for (number, (&head, fill)) in (1..).zip(std::iter::zip(found.heads(), &fills)) {
+        let is_kept = outermost.as_ref().is_some_and(|of| of[head.0 as usize] != number);
+        let Some(elements) = fill.elements.filter(|_| !is_kept) else { continue };
+        let of_whole = made_of.get(&head).map(|&whole| grouped.leaves_of(heap, whole)).unwrap_or_default();
+        for &leaf in grouped.leaves_of(heap, head).iter().filter(|leaf| of_whole.binary_search(leaf).is_err()) {
             let sum = &mut sums[leaf as usize];
             *sum = sum.saturating_add(elements);
         }
@@ -67,5 +80,5 @@ fn elements_by_place(
             sums[parent] = sums[parent].saturating_add(sums[node]);
         }
     }
-    Ok(sums)
+    Ok(Some(sums))
 }

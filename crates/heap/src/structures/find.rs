@@ -170,24 +170,6 @@ impl FoundStructures {
         outermost
     }
 
-    /// By place among the heads: the place of the nearest head that alone keeps this one alive. A pass over the owners; 4 bytes an object.
-    pub fn owners(&self, dominators: &Dominators) -> Vec<Option<u32>> {
-        let mut own = vec![0u32; self.holder.len()];
-        for (number, head) in (1..).zip(&self.heads) {
-            own[head.0 as usize] = number;
-        }
-        let mut owners = vec![None; self.heads.len()];
-        for (o, owner) in dominators.top_down_with_owners() {
-            let above = owner.map_or(0, |owner| own[owner.0 as usize]);
-            // Of other objects, the head above them.
-            match own[o.0 as usize] {
-                0 => own[o.0 as usize] = above,
-                number => owners[number as usize - 1] = above.checked_sub(1),
-            }
-        }
-        owners
-    }
-
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
         4 * self.holder.len() + self.holder.len() / 8 + 28 * self.heads.len()

@@ -2,7 +2,7 @@
 
 use super::charts::ChartMeasure;
 use super::sizes::FoundSizes;
-use super::{Drawing, TrendCharts, meaning};
+use super::{Drawing, TrendCharts};
 use crate::viewer::clock::Clock;
 use crate::viewer::panels::spinner::spinner;
 use crate::viewer::panels::{chosen, theme};
@@ -182,7 +182,7 @@ fn measures(ui: &mut egui::Ui, measure: ChartMeasure, drawing: &Drawing<'_>) -> 
             let label = egui::Button::selectable(info.id == shown.id, info.title.to_lowercase());
             let response = ui.add_enabled(drawing.finds, label);
             let why = "The input has trees, not objects: nothing says what refers to what";
-            let help = format!("{}: {}. Found in the background at some points in time", info.title, meaning(metric));
+            let help = format!("{}: {}. Found in the background at some points in time", info.title, metric.meaning());
             if response.on_hover_text(help).on_disabled_hover_text(why).clicked() {
                 picked = Some(info.id.to_string());
             }

@@ -335,17 +335,6 @@ fn quiet(ui: &mut egui::Ui, text: &str) {
     ui.label(egui::RichText::new(text).color(theme::QUIET));
 }
 
-/// A metric that is found for charts, for people.
-fn meaning(metric: ClosureMetric) -> &'static str {
-    match metric {
-        ClosureMetric::Retained | ClosureMetric::RetainedObjects => "what would be freed if the whole group were",
-        ClosureMetric::Deep | ClosureMetric::DeepObjects => "all that the group reaches",
-        ClosureMetric::Referrers => "objects of other groups that refer to it",
-        ClosureMetric::Age => "collections that its objects have survived, on average",
-        ClosureMetric::Elements => "elements of its maps, lists and other data structures",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

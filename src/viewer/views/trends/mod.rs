@@ -27,7 +27,7 @@ use crate::viewer::view::{About, Place, View, ViewPicture, WriteTable, draw_with
 use bevy::prelude::*;
 use bevy_egui::egui;
 use charts::{Chart, ChartMeasure, ChartedTimes};
-use memory_city_analysis::timeline::{ClosureMetric, NodeId, Timeline};
+use memory_city_analysis::timeline::{NodeId, Timeline};
 use memory_city_analysis::trends::{ShownTrends, trends_table};
 use memory_city_heap::error::Result;
 use plot::Axis;
@@ -341,7 +341,7 @@ mod tests {
     use crate::viewer::document::{Arrival, Draft, Preparations, install};
     use crate::viewer::frame::Awake;
     use crate::viewer::notices::Notices;
-    use memory_city_analysis::timeline::{Source, json};
+    use memory_city_analysis::timeline::{ClosureMetric, Source, json};
     use memory_city_analysis::trends::Thinning;
     use memory_city_heap::progress::Progress;
     use std::sync::Arc;

@@ -207,6 +207,8 @@ fn kinds_text(
         }
         // Elements that others hold too are no heads of a place, but are in the collection.
         _ if of_values <= own / ALIKE && are_there(history, *first, own) => leak_headline::count_of(own, &kind),
+        // Each with a key that others hold, in the same array.
+        _ if of_values <= own / ALIKE && about(2 * count, own) => leak_headline::count_of(count, &kind),
         _ => leak_headline::count_of(own, "elements"),
     }
 }
@@ -241,6 +243,9 @@ pub(super) fn has_shared_elements(history: &OwnerHistory, point: &Accumulation, 
     let heads = |p: &u32| history.places()[*p as usize].heads_at_last();
     // Keys are as many as elements.
     let values = below.iter().map(heads).filter(|heads| heads.abs_diff(own) > own / ALIKE);
+    if below.first().is_some_and(|&first| !are_there(history, first, own)) {
+        return false;
+    }
     let of_sibling = example.sibling.and_then(|sibling| sibling.elements).map(|(_, last)| last);
     let alone = of_sibling.unwrap_or_else(|| values.sum());
     alone > 0 && alone < own && is_own_collection(example, &history.places()[point.place as usize])

@@ -10,7 +10,7 @@ use memory_city_heap::{HeapState, HeapType, ObjectId, TypeId};
 /// Such an object at both ends of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GrownSibling {
-    /// At the first time; `None` if it came later, or only an index tells it from the others.
+    /// At the first time; `None` if it came later, or only an index tells it from the others, which are not as many.
     pub first: Option<ObjectId>,
     /// It was not there at the first time.
     pub came_later: bool,
@@ -18,8 +18,7 @@ pub(super) struct GrownSibling {
     pub last: ObjectId,
     /// The step of its path that tells it from the others.
     pub apart: usize,
-    /// The elements that it alone keeps, of the kind that grows most, at both times; the first is unknown where only an index tells it from the
-    /// others.
+    /// The elements that it alone keeps, of the kind that grows most, at both times; the first may be unknown as `first` is.
     pub elements: Option<(Option<u64>, u64)>,
 }
 
@@ -157,8 +156,13 @@ fn grown(point: &Accumulation, first: &[Sibling], last: &[Sibling]) -> Option<Gr
     let share = gained(&most) as f64 / growth;
     let others = last.iter().filter(|other| other.object != most.object);
     let apart = others.map(|other| common(most, other)).max().unwrap_or(0);
-    // An index may be that of another object at first.
     let is_index = most.identity.get(apart).is_some_and(|part| part.starts_with('['));
+    // Objects that lie in one array are its elements.
+    if is_index && apart + 1 == most.identity.len() {
+        return None;
+    }
+    // Where some came or went, an index may be that of another object at first.
+    let is_index = is_index && first.len() != last.len();
     (growth > 0.0 && (MOST..=ALL).contains(&share)).then(|| GrownSibling {
         first: before(most).filter(|_| !is_index).map(|before| before.object),
         came_later: before(most).is_none(),
@@ -242,10 +246,14 @@ mod tests {
         assert_eq!(grown(&point(600), &first, &new).map(|found| found.first), Some(None));
         let unnamed = [sibling(&["next"], 800), sibling(&["next"], 900)];
         assert_eq!(grown(&point(900), &first, &unnamed), None);
-        let by_index = [sibling(&["[0]"], 800), sibling(&["[1]"], 200)];
-        let grown_by_index = [sibling(&["[0]"], 800), sibling(&["[1]"], 800)];
-        let found = grown(&point(600), &by_index, &grown_by_index).expect("one grew");
-        assert_eq!((found.first, found.came_later), (None, false));
+        // By an index: of the same objects, of others perhaps, of elements.
+        let before = [sibling(&["[0]", "jobs"], 800), sibling(&["[1]", "jobs"], 200)];
+        let after = [sibling(&["[0]", "jobs"], 800), sibling(&["[1]", "jobs"], 700), sibling(&["[2]", "jobs"], 90)];
+        let of = |after: &[Sibling]| grown(&point(500), &before, after).map(|found| (found.first, found.came_later));
+        assert_eq!(of(&after[..2]), Some((Some(ObjectId(200)), false)));
+        assert_eq!(of(&after), Some((None, false)));
+        let elements = [sibling(&["[0]"], 800), sibling(&["[1]"], 200)];
+        assert_eq!(grown(&point(500), &elements, &[sibling(&["[0]"], 800), sibling(&["[1]"], 700)]), None);
         let renamed = [sibling(&["[3]"], 800), sibling(&["[9]"], 900)];
         assert_eq!(grown(&point(700), &first, &renamed), None);
     }

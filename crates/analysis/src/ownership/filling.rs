@@ -2,7 +2,7 @@
 //!
 //! A collection of a library has as many elements as it has entries or nodes (insides of nested classes that refer to something which is no
 //! inside). Without these, it has as many as its arrays refer to. An array, or an object of the program with arrays of its own, has as many
-//! as the array refers to, half as many if keys and values lie in turn; null does not count.
+//! as the array refers to; null does not count.
 
 use super::described::DescribedCollections;
 use super::folding::Folding;
@@ -43,9 +43,6 @@ fn first_in<T>(details: &ObjectDetails, names: &[&str], of: impl Fn(FieldValue) 
 pub(crate) fn has_elements(heap: &HeapState, o: ObjectId) -> bool {
     Filling::new(heap).elements(o).is_some_and(|elements| elements > 0)
 }
-
-/// Fewer pairs in an array may be chance.
-const FEW_PAIRS: usize = 8;
 
 /// Counts the elements of collections of a heap state.
 pub(crate) struct Filling<'h> {
@@ -139,11 +136,11 @@ impl<'h> Filling<'h> {
     pub(crate) fn elements(&self, head: ObjectId) -> Option<u64> {
         let of = self.heap.type_of(head);
         if self.is_array(of) {
-            return Some(self.of_array(head));
+            return Some(self.heap.references(head).len() as u64);
         }
         if !self.folding.is_collection(of) {
             let arrays = self.heap.references(head).iter().filter(|&&o| self.is_array(self.heap.type_of(o)));
-            return arrays.map(|&o| self.of_array(o)).max();
+            return arrays.map(|&o| self.heap.references(o).len() as u64).max();
         }
         let (mut entries, mut slots, mut arrays) = (0u64, 0u64, 0u64);
         let mut seen: FxHashSet<ObjectId> = FxHashSet::from_iter([head]);
@@ -202,17 +199,6 @@ impl<'h> Filling<'h> {
             (0, _) => Some(slots),
             _ => Some(entries),
         }
-    }
-
-    /// What an array refers to; half of it where keys and values lie in turn: no type is at both even and odd places.
-    fn of_array(&self, array: ObjectId) -> u64 {
-        let references = self.heap.references(array);
-        let mut parity: FxHashMap<TypeId, usize> = FxHashMap::default();
-        let in_turn = |(at, &o): (usize, &ObjectId)| *parity.entry(self.heap.type_of(o)).or_insert(at % 2) == at % 2;
-        let may_be = references.len() >= 2 * FEW_PAIRS && references.len().is_multiple_of(2);
-        // Of objects that are all of different types each is at one place.
-        let is_pairs = may_be && references.iter().enumerate().all(in_turn) && parity.len() * 4 <= references.len();
-        references.len() as u64 / if is_pairs { 2 } else { 1 }
     }
 
     fn is_array(&self, of: TypeId) -> bool {
@@ -330,17 +316,6 @@ mod tests {
         ] {
             assert_eq!(filling.elements(o[of]), expected, "object {of}");
         }
-        // Listeners with their kinds; objects of different types.
-        let kinds: Vec<String> = (0..20).map(|at| format!("com.acme.Kind{at}")).collect();
-        let mut objects: Vec<(&str, &[usize])> =
-            vec![("java.lang.Object[]", &[2, 3, 2, 4, 2, 5, 2, 6, 2, 7, 2, 8, 2, 9, 2, 10])];
-        objects.push(("java.lang.Object[]", &[11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26]));
-        objects.push(("java.lang.Class", &[]));
-        objects.extend((0..8).map(|_| ("com.acme.View", &[][..])));
-        objects.extend(kinds.iter().map(|kind| (&**kind, &[][..])));
-        let (pairs, of) = self::heap(&objects);
-        let in_pairs = Filling::new(&pairs);
-        assert_eq!((in_pairs.elements(of[0]), in_pairs.elements(of[1])), (Some(8), Some(16)));
         let none = DescribedCollections::default();
         let on = |way: &[usize]| {
             let way: Vec<ObjectId> = way.iter().map(|&i| o[i]).collect();

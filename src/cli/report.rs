@@ -47,7 +47,7 @@ pub struct ReportArgs {
 #[derive(Args)]
 struct ClosureArgs {
     /// Find for each group: the bytes and objects that freeing all of it would free (retained, retained-objects), everything it reaches
-    /// (deep, deep-objects), the number of objects that refer to it (referrers), and the elements of its data structures (elements). Columns
+    /// (deep, deep-objects), and the number of objects that refer to it (referrers). `elements` counts those of its data structures. Columns
     /// of the tree, and metrics like any other. Needs references and GC roots
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = ClosureMetric::of)]
     metrics: Vec<ClosureMetric>,

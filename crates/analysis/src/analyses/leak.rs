@@ -271,29 +271,24 @@ pub(super) fn search(
             "Two points in time cannot tell a leak from what grows once and then stays: a third one would.".to_owned(),
         );
     }
-    let slower = listed.iter().filter(|point| grew && doubt(history, point) == Some(Doubt::Slows));
-    notes.extend(slower.map(|point| {
-        format!(
-            "{} hardly grew at the end, at {} points in time: what fills up to a limit looks alike. A later one tells.",
-            place_text(history, point.place),
-            times.len()
-        )
-    }));
-    let moved = listed.iter().filter(|point| grew && doubt(history, point) == Some(Doubt::Moved));
-    notes.extend(moved.map(|point| {
-        format!(
-            "{} grew by what other places lost, as far as types tell: whether objects moved, or others of their types went, is not known.",
-            place_text(history, point.place)
-        )
-    }));
-    let little = listed.iter().filter(|point| grew && doubt(history, point) == Some(Doubt::Little));
-    notes.extend(little.map(|point| {
-        format!(
-            "{} grew by little of the heap, at {} points in time: a cache that was emptied and fills again looks alike. More of them tell.",
-            place_text(history, point.place),
-            times.len()
-        )
-    }));
+    let doubtful = listed.iter().filter(|_| grew).filter_map(|point| {
+        let place = place_text(history, point.place);
+        match doubt(history, point)? {
+            Doubt::Slows => Some(format!(
+                "{place} hardly grew at the end, at {} points in time: what fills up to a limit looks alike. A later one tells.",
+                times.len()
+            )),
+            Doubt::Moved => Some(format!(
+                "{place} grew by what other places lost, as far as types tell: whether objects moved, or others of their types went, is not known."
+            )),
+            Doubt::Little => Some(format!(
+                "{place} grew by little of the heap, at {} points in time: a cache that was emptied and fills again looks alike. More of them tell.",
+                times.len()
+            )),
+            Doubt::LastStep | Doubt::Steps | Doubt::Start => None,
+        }
+    });
+    notes.extend(doubtful);
     let tables = std::iter::once(table).chain(filled_table(filled)).collect();
     let title = (!grew).then(|| FILLS.to_owned());
     let findings = Findings { title, answers, tables, found, notes, verdict: Some(verdict), ..Findings::default() };

@@ -106,13 +106,14 @@ pub(super) fn examples(
             Elements::Own | Elements::Larger => point.place,
         };
         let at = &history.places()[place as usize];
-        if let Elements::Below(_) = &point.elements
+        // That of another object says nothing of the one that is shown.
+        if sibling.is_none()
+            && let Elements::Below(_) = &point.elements
             && let Some((first, _)) = history.places()[point.place as usize].largest()
             && heap.types()[heap.type_of(first).0 as usize].kind == TypeKind::Instance
             && let Some((element, _)) = at.largest()
         {
             let all = chained_elements(&heap, &dominators, first, heap.type_of(element));
-            let all = if sibling.is_some() { 0 } else { all };
             example.chained = Some(all).filter(|&all| all > at.held.last().map_or(0, |held| held.heads)).unwrap_or(0);
         }
         if let Some((element, _)) = at.largest().filter(|_| heap.profile().packages.is_of_language(&at.name))

@@ -161,8 +161,8 @@ fn only_moved(history: &OwnerHistory, children: &[Vec<u32>], point: &Accumulatio
     step as f64 >= 0.9 * grown as f64 && has_few_new(history, children, point)
 }
 
-/// Whether the objects of a point may have left other places: the heap has hardly more, hardly more of these types, and less than a quarter
-/// as many more elements of the first kind.
+/// Whether the objects of a point may have left other places. The heap has hardly more bytes, and hardly more of these types. Of the first kind
+/// of elements it has less than a quarter as many more.
 pub(super) fn came_from_elsewhere(history: &OwnerHistory, point: &Accumulation) -> bool {
     let heap = history.places().first().map_or(0, PlaceOverTime::growth);
     if heap.max(0) as u64 * 2 >= point.bytes.1.saturating_sub(point.bytes.0) {

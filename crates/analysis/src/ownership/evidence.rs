@@ -16,7 +16,7 @@ pub enum Doubt {
     Steps,
     /// It hardly grew in the last interval of few points in time.
     Slows,
-    /// Other places have as much less: the heap did not grow by it.
+    /// Other places have about as much less: its objects may come from there.
     Moved,
     /// The first of two points in time is of the start of the program.
     Start,
